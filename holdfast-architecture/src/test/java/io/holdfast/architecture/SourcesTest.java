@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.architecture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** What every source file and every package has. */
+class SourcesTest {
+  private static final Path MAIN = Path.of("src", "main", "java");
+  private static final Path TEST = Path.of("src", "test", "java");
+
+  /** Spotless looks after the other files, but leaves module-info and package-info alone. */
+  @Test
+  void everySource_namesItsLicence() throws IOException {
+    for (Path module : Sources.modules()) {
+      for (Path source : Sources.javaFiles(module)) {
+        assertThat(Files.readString(source))
+            .as("the first line of %s", Sources.ROOT.relativize(source))
+            .startsWith("// SPDX-License-Identifier: Apache-2.0\n");
+      }
+    }
+  }
+
+  /** Without the annotation, users' tools take every reference for "may be null, or not". */
+  @Test
+  void everyPackage_isNullMarked() throws IOException {
+    Set<Path> packages = new LinkedHashSet<>();
+    for (Path module : Sources.modules()) {
+      for (Path source : Sources.javaFiles(module)) {
+        if (!source.endsWith("module-info.java")) {
+          packages.add(source.getParent());
+        }
+      }
+    }
+    assertThat(packages).hasSizeGreaterThan(5);
+    for (Path folder : packages) {
+      assertThat(folder)
+          .as("package-info.java with @NullMarked for %s", Sources.ROOT.relativize(folder))
+          .matches(SourcesTest::isNullMarked, "is null-marked");
+    }
+  }
+
+  /** Tests in a package of the product are covered by the product's own package-info. */
+  private static boolean isNullMarked(Path folder) {
+    Path inMain = Path.of(folder.toString().replace(TEST.toString(), MAIN.toString()));
+    return declaresNullMarked(folder) || declaresNullMarked(inMain);
+  }
+
+  private static boolean declaresNullMarked(Path folder) {
+    Path info = folder.resolve("package-info.java");
+    try {
+      return Files.exists(info) && Files.readString(info).contains("\n@NullMarked\n");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.bench;
+
+/** How long waits took: counted in buckets that are 1/16 of their power of two wide. Not thread-safe. */
+final class Waits {
+  private static final int PARTS = 16;
+
+  private final long[] counts = new long[64 * PARTS];
+  private long total;
+  private long max;
+
+  void add(long nanos) {
+    counts[bucket(nanos)]++;
+    total++;
+    max = Math.max(max, nanos);
+  }
+
+  void addAll(Waits others) {
+    for (int i = 0; i < counts.length; i++) {
+      counts[i] += others.counts[i];
+    }
+    total += others.total;
+    max = Math.max(max, others.max);
+  }
+
+  /** Returns microseconds: the upper end of the bucket in which this part of all waits is reached. */
+  double micros(double part) {
+    long seen = 0;
+    for (int i = 0; i < counts.length; i++) {
+      seen += counts[i];
+      if (seen > 0 && seen >= part * (double) total) {
+        return Math.min(upperEnd(i), (double) max) / 1e3;
+      }
+    }
+    return maxMicros();
+  }
+
+  double maxMicros() {
+    return max / 1e3;
+  }
+
+  private static int bucket(long nanos) {
+    long value = Math.max(nanos, PARTS);
+    int power = 63 - Long.numberOfLeadingZeros(value);
+    return power * PARTS + (int) ((value >> (power - 4)) & (PARTS - 1));
+  }
+
+  private static double upperEnd(int bucket) {
+    int power = bucket / PARTS;
+    return Math.scalb(1 + (bucket % PARTS + 1) / (double) PARTS, power);
+  }
+}

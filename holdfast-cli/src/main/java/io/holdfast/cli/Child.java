@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.cli;
+
+/** The command that runs under a lock, with all it has started: one process group. */
+interface Child extends AutoCloseable {
+  /** Sends a signal to the group. */
+  void order(Sig signal);
+
+  /**
+   * Waits for the command itself.
+   *
+   * @return its status, 128+n if a signal ended it
+   */
+  int waitFor() throws InterruptedException;
+
+  /** Lets go of the group: what the command left running goes on. */
+  @Override
+  void close();
+}

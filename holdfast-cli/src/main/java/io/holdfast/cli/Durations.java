@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.cli;
+
+import java.time.Duration;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/** Durations as people type them: {@code 30}, {@code 500ms}, {@code 30s}, {@code 5m}, {@code 1h}, {@code 1d}. */
+final class Durations implements ITypeConverter<Duration> {
+  /** Ten years: what a lock can be told to last, and far from any overflow. */
+  private static final Duration LONGEST = Duration.ofDays(3660);
+
+  private static final Pattern FORM = Pattern.compile("([0-9]{1,15})(ms|s|m|h|d|)");
+
+  @Override
+  public Duration convert(String text) {
+    Matcher parts = FORM.matcher(text);
+    if (!parts.matches()) {
+      throw new TypeConversionException("'" + Failures.oneLine(text)
+          + "' is no duration; write for example 30 (seconds), 500ms, 30s, 5m, 1h or 1d");
+    }
+    // Capped before it is multiplied: nothing overflows, and what was capped is still too long.
+    long count = Math.min(Long.parseLong(parts.group(1)), LONGEST.toMillis() + 1);
+    Duration duration = Duration.ofMillis(count)
+        .multipliedBy(
+            switch (parts.group(2)) {
+              case "ms" -> 1;
+              case "m" -> 60_000;
+              case "h" -> 3_600_000;
+              case "d" -> 86_400_000;
+              default -> 1000;
+            });
+    if (duration.compareTo(LONGEST) > 0) {
+      throw new TypeConversionException("'" + text + "' is too long; at most 3660d");
+    }
+    return duration;
+  }
+
+  /** Writes a duration as it could be typed, in at most two units: {@code 1h 5m}, {@code 12s}, {@code 250ms}. */
+  static String format(Duration duration) {
+    long millis = duration.toMillis();
+    if (millis < 1000) {
+      return Math.max(0, millis) + "ms";
+    }
+    long seconds = millis / 1000;
+    if (seconds < 60) {
+      long tenths = millis / 100 % 10;
+      return seconds < 10 && tenths > 0 ? seconds + "." + tenths + "s" : seconds + "s";
+    }
+    if (seconds < 3600) {
+      return two(seconds / 60, "m", seconds % 60, "s");
+    }
+    if (seconds < 86_400) {
+      return two(seconds / 3600, "h", seconds % 3600 / 60, "m");
+    }
+    return two(seconds / 86_400, "d", seconds % 86_400 / 3600, "h");
+  }
+
+  private static String two(long large, String largeUnit, long small, String smallUnit) {
+    return large + largeUnit + (small == 0 ? "" : " " + small + smallUnit);
+  }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.cli;
+
+import io.holdfast.cli.KillPlan.Step;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides what the command's group is sent while its lock is held, and what we exit with. No clock, no thread, no I/O:
+ * whoever calls says what time it is.
+ *
+ * <p>What was begun goes on: a renewal after the SIGTERM does not call it back, because the command is ending already,
+ * and has the grace to do so.
+ */
+final class Guard {
+  /** A machine that was suspended shows it on the wall clock only, which wakes nobody: so we look this often. */
+  private static final Duration LONGEST_QUIET = Duration.ofMillis(500);
+
+  private final KillPlan plan;
+  private final boolean killsOnLoss;
+  private final boolean jobControl;
+
+  /** What was done for the sake of the lock. */
+  private Step done = Step.LEAVE;
+
+  /** When the grace ends that began with the first signal to the command; null while there was none. */
+  private @Nullable Long killAtNanos;
+
+  private boolean killed;
+
+  /**
+   * Starts with a command that runs.
+   *
+   * @param plan when to end it
+   * @param killsOnLoss false with {@code --on-lost warn}
+   * @param jobControl whether a shell can continue what Ctrl-Z stops
+   */
+  Guard(KillPlan plan, boolean killsOnLoss, boolean jobControl) {
+    this.plan = plan;
+    this.killsOnLoss = killsOnLoss;
+    this.jobControl = jobControl;
+  }
+
+  /** Returns what is due now: nothing, or one signal, each once. */
+  List<Sig> look(Duration remaining, long nowNanos) {
+    if (killed) {
+      return List.of();
+    }
+    Step due = killsOnLoss ? plan.due(remaining) : Step.LEAVE;
+    if (due.compareTo(done) > 0) {
+      done = due;
+      if (due == Step.TERMINATE) {
+        startGrace(nowNanos);
+        return List.of(Sig.TERM);
+      }
+    }
+    if (due == Step.KILL || (killAtNanos != null && nowNanos - killAtNanos >= 0)) {
+      killed = true;
+      return List.of(Sig.KILL);
+    }
+    return List.of();
+  }
+
+  /** Returns what to pass on after a signal to us, in this order. */
+  List<Sig> signalled(Sig signal, Duration remaining, long nowNanos) {
+    List<Sig> orders = new ArrayList<>();
+    if (signal == Sig.CONT) {
+      // We may have been stopped for longer than the lease: kill before anything is continued.
+      orders.addAll(look(remaining, nowNanos));
+      orders.add(Sig.CONT);
+    } else if (signal == Sig.TSTP) {
+      orders.add(jobControl ? Sig.TSTP : Sig.CONT);
+    } else if (signal.ends()) {
+      orders.add(signal);
+      startGrace(nowNanos);
+    }
+    return orders;
+  }
+
+  /** How long there is nothing to look at, if no event comes. */
+  Duration quiet(Duration remaining, long nowNanos) {
+    Duration quiet = LONGEST_QUIET;
+    if (killed) {
+      return quiet;
+    }
+    if (killsOnLoss) {
+      quiet =
+          min(quiet, done == Step.LEAVE ? plan.quiet(remaining) : remaining.minus(plan.reserve()));
+    }
+    if (killAtNanos != null) {
+      quiet = min(quiet, Duration.ofNanos(killAtNanos - nowNanos));
+    }
+    return quiet.isNegative() ? Duration.ZERO : quiet;
+  }
+
+  /**
+   * Returns the exit code.
+   *
+   * @param status what the command ended with
+   * @param lost whether the hold was lost before it was released
+   */
+  int exitCode(int status, boolean lost) {
+    return killsOnLoss && (lost || hasEndedCommand()) ? Exit.LOST : status;
+  }
+
+  /** Whether the command was signalled for the sake of the lock. */
+  boolean hasEndedCommand() {
+    return done != Step.LEAVE;
+  }
+
+  private void startGrace(long nowNanos) {
+    if (killAtNanos == null) {
+      killAtNanos = nowNanos + plan.grace().toNanos();
+    }
+  }
+
+  private static Duration min(Duration a, Duration b) {
+    return a.compareTo(b) <= 0 ? a : b;
+  }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.cli;
+
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * When a command must be told to end, and when it must be ended, so that it is gone before its lock can pass on. Pure.
+ *
+ * <p>Told (SIGTERM) when what remains of the validity is at most {@code grace + reserve}, ended (SIGKILL) when it is at
+ * most {@code reserve}. A healthy lease is renewed after a third and that is retried until two thirds of it; the defaults
+ * fit in the last third, so a healthy command never hears of it.
+ *
+ * @param grace G: how long the command has between the two
+ * @param reserve K: how long before the end it is certainly being killed
+ */
+record KillPlan(Duration grace, Duration reserve) {
+  private static final Duration LONGEST_GRACE = Duration.ofSeconds(10);
+  private static final Duration LONGEST_RESERVE = Duration.ofSeconds(2);
+
+  /** What to do about the command now. */
+  enum Step {
+    LEAVE,
+    TERMINATE,
+    KILL
+  }
+
+  /**
+   * Makes the plan.
+   *
+   * @param lease the lease, or what the hold may last at most if that is shorter
+   * @param asked the grace that the user asked for
+   * @throws CliException if it does not leave the lease time to be renewed
+   */
+  static KillPlan of(Duration lease, Optional<Duration> asked) {
+    Duration longest = lease.dividedBy(2);
+    if (asked.isPresent() && asked.get().compareTo(longest) > 0) {
+      throw new CliException(
+          Exit.USAGE,
+          "--grace " + Durations.format(asked.get())
+              + " is more than half of the lease or of --at-most (" + Durations.format(lease)
+              + "); shorten it or lengthen those");
+    }
+    return new KillPlan(
+        asked.orElse(min(LONGEST_GRACE, lease.dividedBy(4))),
+        min(LONGEST_RESERVE, lease.dividedBy(12)));
+  }
+
+  /** What is due when this much of the validity remains. */
+  Step due(Duration remaining) {
+    if (remaining.compareTo(reserve) <= 0) {
+      return Step.KILL;
+    }
+    return remaining.compareTo(reserve.plus(grace)) <= 0 ? Step.TERMINATE : Step.LEAVE;
+  }
+
+  /** How long nothing more becomes due, if no renewal comes. */
+  Duration quiet(Duration remaining) {
+    return switch (due(remaining)) {
+      case LEAVE -> remaining.minus(reserve).minus(grace);
+      case TERMINATE -> remaining.minus(reserve);
+      case KILL -> Duration.ZERO;
+    };
+  }
+
+  private static Duration min(Duration a, Duration b) {
+    return a.compareTo(b) <= 0 ? a : b;
+  }
+}

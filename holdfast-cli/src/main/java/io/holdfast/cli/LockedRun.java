@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.cli;
+
+import io.holdfast.DistributedLock;
+import io.holdfast.Hold;
+import io.holdfast.Holdfast;
+import io.holdfast.HoldfastException;
+import io.holdfast.LockInfo;
+import io.holdfast.OnLost;
+import io.holdfast.Ticker;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+
+/** Acquires, runs, releases. */
+final class LockedRun {
+  private final RunSettings settings;
+  private final Messages messages;
+  private final Ticker ticker = Ticker.system();
+  private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
+
+  LockedRun(RunSettings settings, Messages messages) {
+    this.settings = settings;
+    this.messages = messages;
+  }
+
+  /** Returns the exit code; failures are thrown. */
+  int run() {
+    List<String> command = new ArrayList<>(settings.command());
+    command.set(0, CommandPath.check(command.get(0), System.getenv().getOrDefault("PATH", "")));
+    StoreChoice store = settings.store().choose(messages);
+    Interruptions interruptions = new Interruptions();
+    interruptions.listen();
+    Terminal.front().ifPresent(interruptions::watchFront);
+    int code;
+    try (Supervisor supervisor = Supervisor.prepare();
+        Holdfast holdfast = Holdfast.builder()
+            .store(store.uri())
+            .clientName("holdfast")
+            .connectLazily()
+            .build()) {
+      code = locked(holdfast, supervisor, command, interruptions);
+    } catch (InterruptedException e) {
+      code = interrupted(interruptions);
+    }
+    Optional<Sig> signal = interruptions.first();
+    if (signal.isPresent() && code == Exit.of(signal.get())) {
+      Interruptions.dieOf(signal.get());
+    }
+    return code;
+  }
+
+  private int locked(
+      Holdfast holdfast, Supervisor supervisor, List<String> command, Interruptions interruptions)
+      throws InterruptedException {
+    DistributedLock lock = holdfast.lock(
+        settings.lockName(),
+        settings.options().toBuilder()
+            .onLost(OnLost.call(loss -> events.add(new Event.Lost(loss.reason().explanation()))))
+            .build());
+    Optional<Hold> hold = acquire(holdfast, lock);
+    if (hold.isEmpty()) {
+      return busy(holdfast);
+    }
+    if (!interruptions.passTo(events)) {
+      // Told to end at the very moment of the grant: nothing was run.
+      Thread.interrupted();
+      release(hold.get(), false);
+      return interrupted(interruptions);
+    }
+    return held(hold.get(), supervisor, command);
+  }
+
+  private Optional<Hold> acquire(Holdfast holdfast, DistributedLock lock)
+      throws InterruptedException {
+    if (settings.waitAtMost().isPresent() && settings.waitAtMost().get().isZero()) {
+      return lock.tryAcquire();
+    }
+    WaitingLine line = WaitingLine.show(holdfast.admin(), lock.name(), messages, ticker);
+    try {
+      return settings.waitAtMost().isPresent()
+          ? lock.tryAcquire(settings.waitAtMost().get())
+          : Optional.of(lock.acquire());
+    } finally {
+      line.close();
+    }
+  }
+
+  private int busy(Holdfast holdfast) {
+    if (settings.busyExit() != Exit.OK) {
+      String wait = settings
+          .waitAtMost()
+          .filter(longest -> !longest.isZero())
+          .map(longest -> " after " + Durations.format(longest))
+          .orElse("");
+      messages.error("lock \"" + settings.lockName() + "\" is busy" + wait + holder(holdfast));
+    }
+    return settings.busyExit();
+  }
+
+  private String holder(Holdfast holdfast) {
+    try {
+      return holdfast
+          .admin()
+          .inspect(settings.lockName())
+          .filter(LockInfo::isTaken)
+          .map(info -> ": " + Describe.holding(info, ticker.wallMillis()))
+          .orElse("");
+    } catch (HoldfastException e) {
+      // It was only to be told; that the lock is busy is known.
+      return "";
+    }
+  }
+
+  private int held(Hold hold, Supervisor supervisor, List<String> command)
+      throws InterruptedException {
+    Guard guard = new Guard(settings.plan(), settings.killsOnLoss(), Terminal.hasJobControl());
+    int status;
+    boolean started = false;
+    boolean ended = false;
+    try {
+      if (!hold.isValid()) {
+        throw new CliException(
+            Exit.LOST, "lost the lock \"" + hold.lockName() + "\" before the command began");
+      }
+      supervisor.start(
+          command,
+          hold.lockName(),
+          hold.token(),
+          settings.plan().grace(),
+          Terminal.front().isPresent() && Terminal.is(0) && Terminal.is(1) && Terminal.is(2));
+      started = true;
+      status = watch(hold, supervisor, guard);
+      ended = true;
+    } catch (IOException e) {
+      throw new CliException(Exit.CANNOT_CREATE, "cannot run the command: " + e.getMessage(), e);
+    } finally {
+      if (!ended) {
+        if (started) {
+          supervisor.order(Sig.KILL);
+        }
+        release(hold, false);
+      }
+    }
+    boolean ours = release(hold, status == 0 && !guard.hasEndedCommand());
+    return guard.exitCode(status, !ours);
+  }
+
+  private int watch(Hold hold, Supervisor supervisor, Guard guard) throws InterruptedException {
+    Thread waiter = new Thread(() -> waitFor(supervisor), "holdfast-command");
+    waiter.setDaemon(true);
+    waiter.start();
+    return new Watch(hold, supervisor, guard, events, ticker, messages, settings.killsOnLoss())
+        .untilEnded();
+  }
+
+  private void waitFor(Child child) {
+    try {
+      events.add(new Event.Ended(child.waitFor()));
+    } catch (InterruptedException e) {
+      // Nobody interrupts this thread.
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Gives the lock back, and says so if that is not certain. Returns whether the hold was ours to the end. */
+  private boolean release(Hold hold, boolean success) {
+    try {
+      boolean ours = success ? hold.release() : hold.releaseNow();
+      if (!ours) {
+        messages.error("the lock \"" + hold.lockName() + "\" was lost before it was given back"
+            + (settings.killsOnLoss() ? "" : " (--on-lost warn)"));
+      }
+      return ours;
+    } catch (HoldfastException e) {
+      Duration longest = settings.options().leaseFor();
+      messages.error("the store did not confirm that lock \"" + hold.lockName()
+          + "\" is given back; it may stay taken for up to " + Durations.format(longest) + ": "
+          + e.getMessage());
+      return true;
+    }
+  }
+
+  private int interrupted(Interruptions interruptions) {
+    Sig signal = interruptions.first().orElse(Sig.INT);
+    messages.error(
+        "interrupted (SIG" + signal + ") while waiting for lock \"" + settings.lockName() + "\"");
+    return Exit.of(signal);
+  }
+}

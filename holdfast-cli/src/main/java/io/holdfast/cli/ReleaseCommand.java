@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.cli;
+
+import io.holdfast.Holdfast;
+import io.holdfast.LockInfo;
+import io.holdfast.Ticker;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.Charset;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code holdfast release --force}. */
+@Command(
+    name = "release",
+    header = "Ends somebody else's hold, without their consent.",
+    description = {
+      "",
+      "The holder is not stopped by this: it learns of it at its next renewal (a third of its lease) and may be working"
+          + " until then, beside the next holder. It is kept from writing only where the resource checks tokens and the"
+          + " next holder has written. Exits with 0 if the hold was ended, 1 if there was nothing to end.",
+      ""
+    },
+    footer = {"", "Example:", "  holdfast release --force nightly"},
+    sortOptions = false)
+final class ReleaseCommand implements Callable<Integer> {
+  @Mixin
+  StoreOption store = new StoreOption();
+
+  @Option(names = "--force", required = true, description = "Required: there is no gentle way.")
+  boolean force;
+
+  @Option(
+      names = {"-y", "--yes"},
+      description = "Do not ask.")
+  boolean yes;
+
+  @Mixin
+  Verbosity verbosity = new Verbosity();
+
+  @Parameters(paramLabel = "NAME", description = "The lock.")
+  String name = "";
+
+  @Override
+  public Integer call() {
+    Messages messages = verbosity.messages();
+    if (!yes && !(Terminal.is(0) && Terminal.is(2))) {
+      throw new CliException(
+          Exit.USAGE,
+          "there is no terminal to ask on; if you are sure that the holder is gone, add --yes");
+    }
+    try (Holdfast holdfast = Holdfast.connect(store.choose(messages).uri())) {
+      Optional<LockInfo> seen = holdfast.admin().inspect(name).filter(LockInfo::isTaken);
+      if (seen.isEmpty()) {
+        messages.note("nobody holds lock \"" + name + "\"");
+        return Exit.FREE;
+      }
+      String holding = Describe.holding(seen.get(), Ticker.system().wallMillis());
+      if (!yes && !confirmed(holding)) {
+        messages.note("nothing was done");
+        return Exit.FREE;
+      }
+      if (holdfast.admin().forceRelease(seen.get())) {
+        messages.note("lock \"" + name + "\" was taken from its holder: it was " + holding
+            + "; it may be working until its next renewal");
+        return Exit.OK;
+      }
+      messages.note("lock \"" + name + "\" has changed hands meanwhile; nothing was done");
+      return Exit.FREE;
+    }
+  }
+
+  private boolean confirmed(String holding) {
+    System.err.println("lock \"" + Failures.oneLine(name) + "\" is " + holding + ".");
+    System.err.println(
+        "The holder is not stopped: it learns of this at its next renewal, and works on until then.");
+    System.err.print("Take the lock from it? [y/N] ");
+    System.err.flush();
+    try {
+      String answer =
+          new BufferedReader(new InputStreamReader(System.in, Charset.defaultCharset())).readLine();
+      return answer != null && answer.strip().toLowerCase(Locale.ROOT).startsWith("y");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.cli;
+
+import io.holdfast.LockOptions;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code holdfast run}: reads the options and checks what can be checked before anything is done. */
+@Command(
+    name = "run",
+    header = "Runs a command while holding a lock.",
+    description = {
+      "",
+      "Waits until the lock NAME is free, takes it, runs COMMAND, and gives it back. The command is ended before the"
+          + " lock can pass on to somebody else, should the store become unreachable. It runs without a shell, with the"
+          + " stdin, stdout and stderr of this process, in a process group of its own, and finds"
+          + " HOLDFAST_LOCK and HOLDFAST_TOKEN in its environment: give the token to whatever it writes to, so that a"
+          + " late write can be refused.",
+      ""
+    },
+    footer = {
+      "",
+      "A duration D is 30 or 30s (seconds), 500ms, 5m, 1h or 1d.",
+      "",
+      "Examples:",
+      "  holdfast run nightly -- ./backup.sh          wait for the lock, then run",
+      "  holdfast run -n -E 0 nightly ./backup.sh     skip quietly if another run has it (cron)",
+      "  holdfast run -w 5m --at-least 50m mail -- ./send-mail",
+      "                                               at most one success in 50 minutes, on all machines",
+      "  holdfast run --store @/etc/holdfast.store deploy -- sh -c './migrate && ./restart'",
+      "",
+      "Exit status: that of COMMAND (128+n if signal n ended it); 75 somebody else has the lock, 76 the hold was lost,"
+          + " 69 the store cannot be reached, 77 it refuses us, 127 and 126 COMMAND is not there or not executable,"
+          + " 128+n interrupted by signal n while waiting, 64 usage, 73 no place for our files, 70 a bug of ours.",
+    },
+    sortOptions = false)
+final class RunCommand implements Callable<Integer> {
+  @Mixin
+  StoreOption store = new StoreOption();
+
+  @Option(
+      names = {"-w", "--wait"},
+      paramLabel = "D",
+      description = "Wait at most this long for the lock; 0 is one attempt. Default: for ever.")
+  @Nullable
+  Duration wait;
+
+  @Option(
+      names = {"-n", "--no-wait"},
+      description = "Do not wait: one attempt.")
+  boolean noWait;
+
+  @Option(
+      names = {"-E", "--busy-exit"},
+      paramLabel = "N",
+      description =
+          "Exit with N if somebody else has the lock, instead of 75. 0 also says nothing.")
+  @Nullable
+  Integer busyExit;
+
+  @Option(
+      names = "--lease",
+      paramLabel = "D",
+      description =
+          "How long the lock stays taken if this process dies; renewed while it lives. Default: 30s.")
+  @Nullable
+  Duration lease;
+
+  @Option(
+      names = "--at-least",
+      paramLabel = "D",
+      description =
+          "Keep the lock taken until D after it was granted, if COMMAND succeeds (exits with 0).")
+  @Nullable
+  Duration atLeast;
+
+  @Option(
+      names = "--at-most",
+      paramLabel = "D",
+      description = "End COMMAND and give the lock up after D.")
+  @Nullable
+  Duration atMost;
+
+  @Option(
+      names = "--grace",
+      paramLabel = "D",
+      description =
+          "How long COMMAND may take to end between SIGTERM and SIGKILL. Default: a quarter of the lease, at"
+              + " most 10s.")
+  @Nullable
+  Duration grace;
+
+  @Option(
+      names = "--fair",
+      description = "First come, first served, among those who ask for it. Not every store can.")
+  boolean fair;
+
+  @Option(
+      names = "--on-lost",
+      paramLabel = "kill|warn",
+      defaultValue = "kill",
+      description =
+          "What to do if the hold is lost, or about to be: end COMMAND (default), or only say so.")
+  OnLoss onLost = OnLoss.kill;
+
+  @Mixin
+  Verbosity verbosity = new Verbosity();
+
+  @Parameters(index = "0", paramLabel = "NAME", description = "The lock. Options end here.")
+  String name = "";
+
+  @Parameters(
+      index = "1..*",
+      arity = "1..*",
+      paramLabel = "COMMAND",
+      description = "The command and its arguments; -- before it does no harm.")
+  List<String> command = List.of();
+
+  /** The values of {@code --on-lost}, as they are typed. */
+  @SuppressWarnings("checkstyle:ConstantName")
+  enum OnLoss {
+    kill,
+    warn
+  }
+
+  @Override
+  public Integer call() {
+    Messages messages = verbosity.messages();
+    return new LockedRun(settings(), messages).run();
+  }
+
+  RunSettings settings() {
+    List<String> line = command.get(0).equals("--") ? command.subList(1, command.size()) : command;
+    if (line.isEmpty()) {
+      throw new CliException(
+          Exit.USAGE, "no command after --; write: holdfast run NAME -- COMMAND");
+    }
+    if (noWait && wait != null && !wait.isZero()) {
+      throw new CliException(Exit.USAGE, "--no-wait and --wait exclude each other");
+    }
+    int busy = busyExit == null ? Exit.BUSY : busyExit;
+    if (busy < 0 || busy > 255) {
+      throw new CliException(Exit.USAGE, "--busy-exit must be between 0 and 255, not " + busy);
+    }
+    positive("--lease", lease);
+    positive("--at-most", atMost);
+    LockOptions.Builder options = LockOptions.builder().fair(fair).note(note(line.get(0)));
+    Duration leaseFor = lease == null ? LockOptions.DEFAULT_LEASE : lease;
+    options.leaseFor(leaseFor);
+    if (atLeast != null) {
+      options.holdAtLeast(atLeast);
+    }
+    Duration longest = leaseFor;
+    if (atMost != null) {
+      options.holdAtMost(atMost);
+      longest = atMost.compareTo(leaseFor) < 0 ? atMost : leaseFor;
+    }
+    return new RunSettings(
+        store,
+        name,
+        line,
+        noWait ? Optional.of(Duration.ZERO) : Optional.ofNullable(wait),
+        busy,
+        options.build(),
+        KillPlan.of(longest, Optional.ofNullable(grace)),
+        onLost == OnLoss.kill);
+  }
+
+  private static void positive(String option, @Nullable Duration value) {
+    if (value != null && value.isZero()) {
+      throw new CliException(Exit.USAGE, option + " must be longer than 0");
+    }
+  }
+
+  /** What others see of the command: its name only, because arguments may hold secrets. */
+  private static String note(String command) {
+    String base = Failures.oneLine(command.substring(command.lastIndexOf('/') + 1));
+    return base.length() > 100 ? base.substring(0, 100) : base;
+  }
+}

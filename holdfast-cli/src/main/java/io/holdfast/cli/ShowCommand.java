@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.cli;
+
+import io.holdfast.Holdfast;
+import io.holdfast.LockInfo;
+import io.holdfast.Ticker;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code holdfast show}. */
+@Command(
+    name = "show",
+    header = "Shows one lock.",
+    description = {
+      "",
+      "Exits with 0 if somebody holds it (or it is kept taken by --at-least), 1 if it is free.",
+      ""
+    },
+    footer = {"", "Example:", "  holdfast show nightly || echo nobody is running it"},
+    sortOptions = false)
+final class ShowCommand implements Callable<Integer> {
+  @Mixin
+  StoreOption store = new StoreOption();
+
+  @Option(names = "--json", description = "Print a JSON object.")
+  boolean json;
+
+  @Mixin
+  Verbosity verbosity = new Verbosity();
+
+  @Parameters(paramLabel = "NAME", description = "The lock.")
+  String name = "";
+
+  @Override
+  public Integer call() {
+    Messages messages = verbosity.messages();
+    try (Holdfast holdfast = Holdfast.connect(store.choose(messages).uri())) {
+      Optional<LockInfo> found = holdfast.admin().inspect(name);
+      LockInfo info = found.orElseGet(() -> free(name));
+      if (json) {
+        Output.print(Json.write(LockView.json(info)));
+      } else if (found.isEmpty()) {
+        Output.print("lock        " + Failures.oneLine(name));
+        Output.print("state       free");
+      } else {
+        LockView.details(info, Ticker.system().wallMillis()).forEach(Output::print);
+      }
+      return info.isTaken() ? Exit.OK : Exit.FREE;
+    }
+  }
+
+  private static LockInfo free(String name) {
+    return new LockInfo(
+        name, Optional.empty(), Optional.empty(), Duration.ZERO, 0, Optional.empty(), 0);
+  }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.cli;
+
+import io.holdfast.spi.StoreAddress;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which store a command uses: {@code --store}, else {@code HOLDFAST_STORE}, else a file of this user.
+ *
+ * @param uri its address; may hold a password
+ * @param warnings what the user should know about how the address was given
+ * @param isOurs whether it is the default file
+ */
+record StoreChoice(String uri, List<String> warnings, boolean isOurs) {
+  private static final Pattern PASSWORD = Pattern.compile(
+      "//[^/@]*:[^/@]+@|[?&;](password|passwd|pwd)=[^&;]+", Pattern.CASE_INSENSITIVE);
+
+  /** Copies the list. */
+  StoreChoice {
+    warnings = List.copyOf(warnings);
+  }
+
+  /** For people, without a password. */
+  @Override
+  public String toString() {
+    return StoreAddress.parse(uri).toString();
+  }
+
+  /**
+   * Chooses.
+   *
+   * @param option the value of {@code --store}, or null
+   * @param environment the process's environment
+   * @param home the user's home folder
+   * @throws CliException if a file that should hold the address cannot be read, or the state folder cannot be made
+   */
+  static StoreChoice of(@Nullable String option, Map<String, String> environment, String home) {
+    if (option != null) {
+      StoreChoice choice = given(option, "--store");
+      if (!option.startsWith("@") && PASSWORD.matcher(option).find()) {
+        return choice.warn(
+            "the password in --store can be seen in the list of processes (ps); use --store @FILE or HOLDFAST_STORE");
+      }
+      return choice;
+    }
+    String variable = environment.getOrDefault("HOLDFAST_STORE", "");
+    if (!variable.isEmpty()) {
+      return given(variable, "HOLDFAST_STORE");
+    }
+    return new StoreChoice("sqlite:" + defaultFile(environment, home), List.of(), true);
+  }
+
+  /** The default file; its folder may not be there yet. */
+  static Path defaultFile(Map<String, String> environment, String home) {
+    String state = environment.getOrDefault("XDG_STATE_HOME", "");
+    // Relative is to be ignored, says the XDG specification.
+    Path base = state.startsWith("/") ? Path.of(state) : Path.of(home, ".local", "state");
+    return base.resolve("holdfast").resolve("locks.db");
+  }
+
+  /**
+   * Makes the folder of the default file, for this user only.
+   *
+   * @throws CliException if that fails
+   */
+  static void makeFolder(Path file) {
+    Path folder = file.toAbsolutePath().getParent();
+    if (folder == null || (Files.isDirectory(folder) && Files.isWritable(folder))) {
+      return;
+    }
+    try {
+      Files.createDirectories(
+          folder,
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    } catch (IOException e) {
+      throw cannotMake(folder, e.getClass().getSimpleName() + ": " + e.getMessage());
+    }
+    if (!Files.isWritable(folder)) {
+      throw cannotMake(folder, "this user may not write in it");
+    }
+  }
+
+  private static CliException cannotMake(Path folder, String why) {
+    return new CliException(
+        Exit.CANNOT_CREATE,
+        "cannot use the state folder " + folder + " (" + why
+            + "); set XDG_STATE_HOME to another folder, or choose a store with --store or HOLDFAST_STORE");
+  }
+
+  private static StoreChoice given(String text, String from) {
+    if (text.isBlank()) {
+      throw new CliException(
+          Exit.USAGE, from + " is empty; give an address such as sqlite:locks.db");
+    }
+    return text.startsWith("@")
+        ? read(Path.of(text.substring(1)), from)
+        : new StoreChoice(text, List.of(), false);
+  }
+
+  private static StoreChoice read(Path file, String from) {
+    try {
+      List<String> lines = Files.readAllLines(file, StandardCharsets.UTF_8).stream()
+          .map(String::strip)
+          .filter(line -> !line.isEmpty() && !line.startsWith("#"))
+          .toList();
+      if (lines.size() != 1) {
+        throw new CliException(
+            Exit.USAGE,
+            from + ": " + file + " must hold one address in one line; it has " + lines.size());
+      }
+      StoreChoice choice = new StoreChoice(lines.get(0), List.of(), false);
+      return isPublic(file)
+          ? choice.warn(file + " can be read by every user; chmod 600 it")
+          : choice;
+    } catch (IOException e) {
+      throw new CliException(
+          Exit.USAGE,
+          from + ": cannot read " + file + " (" + e.getClass().getSimpleName() + ")",
+          e);
+    }
+  }
+
+  private static boolean isPublic(Path file) throws IOException {
+    return Files.getFileStore(file).supportsFileAttributeView("posix")
+        && Files.getPosixFilePermissions(file).contains(PosixFilePermission.OTHERS_READ);
+  }
+
+  private StoreChoice warn(String warning) {
+    List<String> more = new ArrayList<>(warnings);
+    more.add(warning);
+    return new StoreChoice(uri, more, isOurs);
+  }
+}

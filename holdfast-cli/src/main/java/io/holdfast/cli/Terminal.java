@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.cli;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * What we know of the terminal around us. Java can tell only whether stdin and stdout both are one; the launcher says the
+ * rest with {@code -Dholdfast.terminal=} and the digits of the streams that are.
+ */
+final class Terminal {
+  private Terminal() {}
+
+  /** Whether a stream (0, 1, 2) is a terminal. */
+  static boolean is(int stream) {
+    String given = System.getProperty("holdfast.terminal");
+    if (given != null) {
+      return given.indexOf('0' + stream) >= 0;
+    }
+    try {
+      String target = Files.readSymbolicLink(Path.of("/proc/self/fd/" + stream)).toString();
+      return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty");
+    } catch (IOException e) {
+      // no /proc, or the stream is closed
+      return false;
+    }
+  }
+
+  /**
+   * Returns the shell that the launcher left in front of us, because it was typed at a prompt: something that Ctrl-Z can
+   * stop in our place.
+   */
+  static Optional<Long> front() {
+    return Optional.ofNullable(System.getProperty("holdfast.front")).map(Long::valueOf);
+  }
+
+  /**
+   * Whether there is a shell that could continue what Ctrl-Z stops: it has put us in a group of our own. Where the
+   * platform does not say, yes.
+   */
+  static boolean hasJobControl() {
+    try {
+      String stat = Files.readString(Path.of("/proc/self/stat"), StandardCharsets.UTF_8);
+      // After the name in brackets: state, parent, group, session.
+      String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
+      return !fields[2].equals(fields[3]);
+    } catch (IOException e) {
+      return true;
+    }
+  }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.cli;
+
+import io.holdfast.HoldfastException;
+import io.holdfast.LockAdmin;
+import io.holdfast.LockInfo;
+import io.holdfast.Ticker;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/** On a terminal, shows whom we wait for and since when, until it is closed. */
+final class WaitingLine {
+  private final CountDownLatch closed = new CountDownLatch(1);
+  private final LockAdmin admin;
+  private final String name;
+  private final Messages messages;
+  private final Ticker ticker;
+
+  private WaitingLine(LockAdmin admin, String name, Messages messages, Ticker ticker) {
+    this.admin = admin;
+    this.name = name;
+    this.messages = messages;
+    this.ticker = ticker;
+  }
+
+  /** Starts to show, once a second; the first time after a moment, since most locks are free. */
+  static WaitingLine show(LockAdmin admin, String name, Messages messages, Ticker ticker) {
+    WaitingLine line = new WaitingLine(admin, name, messages, ticker);
+    if (Terminal.is(2)) {
+      Thread thread = new Thread(line::untilClosed, "holdfast-waiting");
+      thread.setDaemon(true);
+      thread.start();
+    }
+    return line;
+  }
+
+  private void untilClosed() {
+    long begun = ticker.nanos();
+    long pauseMillis = 300;
+    try {
+      while (!closed.await(pauseMillis, TimeUnit.MILLISECONDS)) {
+        pauseMillis = 1000;
+        String waited = Durations.format(Duration.ofNanos(ticker.nanos() - begun));
+        messages.progress("waiting for \"" + name + "\" (" + waited + "): " + whom());
+        if (closed.getCount() == 0) {
+          messages.clearProgress();
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private String whom() {
+    try {
+      return admin
+          .inspect(name)
+          .filter(LockInfo::isTaken)
+          .map(info -> Describe.holding(info, ticker.wallMillis()))
+          .orElse("just got free");
+    } catch (HoldfastException e) {
+      return "the store does not answer";
+    } catch (IllegalStateException e) {
+      // closed meanwhile
+      return "";
+    }
+  }
+
+  void close() {
+    closed.countDown();
+    messages.clearProgress();
+  }
+}

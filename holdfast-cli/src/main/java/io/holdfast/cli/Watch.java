@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.cli;
+
+import io.holdfast.Hold;
+import io.holdfast.Ticker;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+/** Watches the command and its hold, and does what the {@link Guard} decides, until the command has ended. */
+final class Watch {
+  private final Hold hold;
+  private final Child child;
+  private final Guard guard;
+  private final BlockingQueue<Event> events;
+  private final Ticker ticker;
+  private final Messages messages;
+  private final boolean killsOnLoss;
+
+  Watch(
+      Hold hold,
+      Child child,
+      Guard guard,
+      BlockingQueue<Event> events,
+      Ticker ticker,
+      Messages messages,
+      boolean killsOnLoss) {
+    this.hold = hold;
+    this.child = child;
+    this.guard = guard;
+    this.events = events;
+    this.ticker = ticker;
+    this.messages = messages;
+    this.killsOnLoss = killsOnLoss;
+  }
+
+  /** Returns the command's status once it has ended. */
+  int untilEnded() throws InterruptedException {
+    while (true) {
+      Duration remaining = hold.remaining();
+      long now = ticker.nanos();
+      send(guard.look(remaining, now), remaining);
+      Event event = events.poll(guard.quiet(remaining, now).toNanos(), TimeUnit.NANOSECONDS);
+      if (event instanceof Event.Ended ended) {
+        return ended.status();
+      }
+      if (event instanceof Event.Signalled signalled) {
+        Duration left = hold.remaining();
+        guard.signalled(signalled.signal(), left, ticker.nanos()).forEach(child::order);
+      } else if (event instanceof Event.Lost lost) {
+        messages.error("lost the lock \"" + hold.lockName() + "\": " + lost.why()
+            + (killsOnLoss
+                ? "; the command is being killed"
+                : "; the command goes on (--on-lost warn)"));
+      }
+    }
+  }
+
+  private void send(List<Sig> signals, Duration remaining) {
+    for (Sig signal : signals) {
+      child.order(signal);
+      if (signal == Sig.TERM) {
+        messages.error("the lock \"" + hold.lockName() + "\" could not be renewed and ends in "
+            + Durations.format(remaining)
+            + ": the command was told to end (SIGTERM), and is killed soon after");
+      }
+    }
+  }
+}

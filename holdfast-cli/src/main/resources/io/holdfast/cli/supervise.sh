@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=sh
+#
+# Runs the command of "holdfast run" in a process group of its own, and ends that group if holdfast dies.
+#
+# Why a shell: a JVM can neither make a process group, nor hand over a terminal, nor do anything once it was killed.
+#
+#   holdfast (JVM) --orders--> watcher --signals--> the command's process group
+#        |                                                ^
+#        +--starts--> this script (supervisor) ---starts--+
+#
+# holdfast makes two named pipes in DIR and opens both before it starts us, for reading and writing:
+#   DIR/start   one line, the token: the command may begin. Nothing is run before it.
+#   DIR/orders  one line each: the name of a signal for the group, or "done". The end of the file means that holdfast is
+#               gone; then the watcher ends the group by itself: SIGTERM, and SIGKILL after GRACE tenths of a second.
+# Our exit status is the command's, 128+n if a signal ended it. The command keeps our stdin, stdout and stderr.
+#
+# A group of its own needs job control ("set -m"). bash has it with and without a terminal. dash and its like have it only
+# with one, and then take the terminal for themselves; there setsid(1) makes the group (and a session: the command can
+# then read a terminal on its stdin, but not open /dev/tty).
+#
+# The terminal stays with holdfast's own group, so that Ctrl-C and Ctrl-Z reach the script or the pipeline around us
+# too; holdfast passes them on. The command gets the terminal when it asks for it, by reading it or by changing its
+# settings from the background, which stops it with SIGTTIN or SIGTTOU; or at once with EAGER=yes, which is for a
+# holdfast that was typed at a prompt, alone.
+#
+#   supervise.sh job DIR GRACE EAGER COMMAND [ARG...]
+set -u
+
+# command COMMAND [ARG...]: becomes the command once holdfast says so; in the new group.
+command_of_group() {
+  exec 8<&-
+  IFS= read -r HOLDFAST_TOKEN <&7 || exit 70
+  exec 7<&-
+  export HOLDFAST_TOKEN
+  exec "$@"
+}
+
+nap() {
+  sleep "$1" 2>/dev/null || sleep 1
+}
+
+# watch DIR GRACE GROUP STOP: passes signals on; STOP is the signal that stops the group. In a group of its own too, so
+# that a SIGKILL to holdfast's group does not reach it, and deaf to the terminal.
+watch_group() {
+  trap '' HUP INT QUIT TERM TSTP TTIN TTOU
+  exec 7<&-
+  while IFS= read -r order <&8; do
+    case $order in
+      done)
+        rm -rf "$1"
+        exit 0
+        ;;
+      TSTP) kill -s "$4" -- "-$3" ;;
+      *) kill -s "$order" -- "-$3" ;;
+    esac
+    case $order in
+      # What is stopped cannot end; and the supervisor, stopped by Ctrl-Z, could not tell of it.
+      HUP | TERM | KILL) kill -s CONT -- "-$3" "$$" ;;
+    esac
+  done
+  rm -rf "$1"
+  kill -s TERM -- "-$3"
+  kill -s CONT -- "-$3" "$$"
+  tenths=$2
+  while [ "$tenths" -gt 0 ] && kill -s 0 -- "-$3"; do
+    nap 0.1
+    tenths=$((tenths - 1))
+  done
+  kill -s KILL -- "-$3"
+  kill -s CONT "$$"
+} 2>/dev/null
+
+# Is our own group the terminal's foreground group?
+in_foreground() {
+  if [ -r "/proc/$$/stat" ]; then
+    read -r stat <"/proc/$$/stat"
+    # After the name in brackets: state, parent, group, session, terminal, foreground group.
+    # shellcheck disable=SC2086
+    set -- ${stat##*) }
+    [ "$3" = "$6" ]
+  else
+    # shellcheck disable=SC2046
+    set -- $(ps -o pgid= -o tpgid= -p $$)
+    [ "${1-}" = "${2-}" ]
+  fi
+}
+
+# Lets the command have the terminal until it stops or ends. bash hands over the terminal that its stderr is.
+lend_terminal() {
+  owner=yes
+  fg %1 >/dev/null 2>/dev/tty
+  status=$?
+  if kill -0 "$child"; then
+    # Stopped, as by Ctrl-Z: so are we, with everything in holdfast's group but holdfast, which goes on renewing.
+    kill -s TSTP 0
+    return
+  fi
+  # Ended, before fg (then wait knows how) or during it (then fg does).
+  wait "$child"
+  ended=$?
+  [ "$ended" = 127 ] || status=$ended
+  exit "$status"
+}
+
+supervise() {
+  dir=$1 grace=$2 owner=$3
+  shift 3
+  command_of_group "$@" 2>&5 5>&- &
+  child=$!
+  watch_group "$dir" "$grace" "$child" TSTP </dev/null >/dev/null 5>&- &
+  exec 5>&- 7<&- 8<&-
+  # Ours to survive, not to act on: holdfast gets them too.
+  trap : HUP INT QUIT TERM
+  if [ "$owner" = yes ] && in_foreground; then
+    lend_terminal
+  fi
+  while :; do
+    wait "$child"
+    status=$?
+    kill -0 "$child" || exit "$status"
+    case $status in
+      129 | 130 | 131 | 143) ;; # a signal to us
+      149 | 150) # SIGTTIN, SIGTTOU: the command wants the terminal
+        if in_foreground; then
+          lend_terminal
+        else
+          kill -s TSTP 0
+          nap 0.2 # where nothing can stop us, for want of a shell that could continue us
+        fi
+        ;;
+      *) # stopped otherwise
+        if [ "$owner" = yes ] && in_foreground; then
+          lend_terminal
+        else
+          nap 0.2
+        fi
+        ;;
+    esac
+  done
+}
+
+verb=$1
+shift
+case $verb in
+  command) command_of_group "$@" ;;
+  watch) watch_group "$@" ;;
+  job)
+    # Opened for reading alone, a pipe waits for a writer, for ever if holdfast has just died. Opened both ways first, it
+    # does not wait, and what we read then ends when holdfast does.
+    exec 9<>"$1/start" 7<"$1/start" 9>&-
+    exec 9<>"$1/orders" 8<"$1/orders" 9>&-
+    if [ -n "${BASH_VERSION-}" ]; then
+      exec 5>&2
+      # "set -m" looks for the terminal on stderr; after that, stderr would only get bash's remarks on how jobs ended.
+      { exec 2>/dev/tty; } 2>/dev/null || exec 2>/dev/null
+      set -m
+      exec 2>/dev/null
+      supervise "$@"
+    else
+      dir=$1 grace=$2
+      shift 3
+      setsid sh "$0" watch "$dir" "$grace" "$$" STOP </dev/null >/dev/null 2>&1 &
+      exec setsid sh "$0" command "$@"
+    fi
+    ;;
+esac

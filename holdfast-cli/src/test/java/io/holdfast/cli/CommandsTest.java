@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The commands that look, with real processes on a SQLite file. */
+class CommandsTest {
+  @RegisterExtension
+  final Processes processes = new Processes();
+
+  @Test
+  void ls_andShow_tellWhoHoldsWhat() {
+    assertThat(exitedStdout(processes.holdfast("ls"))).isEmpty();
+    Job free = processes.holdfast("show", "jobs/nightly");
+    assertThat(free.exitCode()).isEqualTo(1);
+    assertThat(free.stdout()).contains("state       free");
+
+    Job job =
+        processes.holdfast("run", "jobs/nightly", "sh", "-c", "echo $$ >child.pid; exec sleep 600");
+    processes.pid("child.pid");
+
+    Job list = processes.holdfast("ls", "jobs/");
+    assertThat(list.exitCode()).isZero();
+    assertThat(list.stdout())
+        .startsWith("jobs/nightly  held by sh (host ")
+        .contains("pid " + job.pid());
+    assertThat(exitedStdout(processes.holdfast("ls", "other/"))).isEmpty();
+    assertThat(exitedStdout(processes.holdfast("ls", "--json")))
+        .startsWith("[{\"name\": \"jobs/nightly\", \"held\": true, \"token\": \"");
+
+    Job show = processes.holdfast("show", "jobs/nightly");
+    assertThat(show.exitCode()).isZero();
+    assertThat(show.stdout()).contains("holder      holdfast (host ").contains("token       ");
+    assertThat(exitedStdout(processes.holdfast("show", "--json", "jobs/nightly")))
+        .contains("\"pid\": " + job.pid())
+        .contains("\"note\": \"sh\"");
+    job.signal("TERM");
+    assertThat(job.exitCode()).isEqualTo(143);
+  }
+
+  @Test
+  void release_withoutATerminalOrYes_is64() {
+    Job job = processes.holdfast("release", "--force", "lock");
+    assertThat(job.exitCode()).isEqualTo(64);
+    assertThat(job.stderr()).contains("no terminal to ask on").contains("--yes");
+  }
+
+  @Test
+  void release_withoutForce_is64() {
+    Job job = processes.holdfast("release", "lock");
+    assertThat(job.exitCode()).isEqualTo(64);
+    assertThat(job.stderr()).contains("--force");
+  }
+
+  @Test
+  void release_freeLock_saysSo() {
+    Job job = processes.holdfast("release", "--force", "--yes", "lock");
+    assertThat(job.exitCode()).isEqualTo(1);
+    assertThat(job.stderr()).contains("nobody holds lock \"lock\"");
+  }
+
+  @Test
+  void doctor_goodFile_isHealthy() {
+    Job job = processes.holdfast("doctor");
+    assertThat(job.exitCode()).as(job::toString).isZero();
+    assertThat(job.stdout()).startsWith("store sqlite:").contains("ok       connection: ");
+    assertThat(exitedStdout(processes.holdfast("doctor", "--json"))).contains("\"healthy\": true");
+  }
+
+  @Test
+  void doctor_storeThatCannotBeReached_isAProblem() {
+    processes.touch("file");
+    Job job = processes.holdfast(
+        "doctor", "--store", "sqlite:" + processes.file("file") + "/locks.db", "--json");
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(1);
+    assertThat(job.stdout()).contains("\"healthy\": false");
+  }
+
+  @Test
+  void ddl_sqlite_printsItsSchema() {
+    Job job = processes.holdfast("ddl");
+    assertThat(job.exitCode()).as(job::toString).isZero();
+    assertThat(job.stdout()).containsIgnoringCase("create table").endsWith(";\n");
+  }
+
+  @Test
+  void version_isPrinted() {
+    Job job = processes.holdfast("--version");
+    assertThat(job.exitCode()).isZero();
+    assertThat(job.stdout()).startsWith("holdfast ").contains("Java ");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"run", "ls", "show", "release", "doctor", "ddl"})
+  void help_ofEachCommand_hasAnExample(String command) {
+    Job job = processes.holdfast(command, "--help");
+    assertThat(job.exitCode()).isZero();
+    assertThat(job.stdout())
+        .contains("Usage: holdfast " + command)
+        .contains("Example")
+        .contains("  holdfast " + command);
+    assertThat(job.stderr()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "run",
+        "run lock",
+        "run --nonsense lock true",
+        "nonsense",
+        "run --wait soon lock true",
+        "show"
+      })
+  void usage_mistakes_are64InOneLine(String line) {
+    Job job = processes.holdfast(line.isEmpty() ? new String[0] : line.split(" "));
+    assertThat(job.exitCode()).isEqualTo(64);
+    assertThat(job.stdout()).isEmpty();
+    assertThat(job.stderr()).isNotEmpty();
+    if (!line.isEmpty()) {
+      assertThat(job.stderr()).startsWith("holdfast: ").hasLineCount(1);
+    }
+  }
+
+  private static String exitedStdout(Job job) {
+    assertThat(job.exitCode()).as(job::toString).isZero();
+    return job.stdout();
+  }
+}

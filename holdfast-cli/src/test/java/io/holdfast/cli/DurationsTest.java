@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine.TypeConversionException;
+
+class DurationsTest {
+  @ParameterizedTest
+  @CsvSource({
+    "0, PT0S",
+    "30, PT30S",
+    "500ms, PT0.5S",
+    "30s, PT30S",
+    "5m, PT5M",
+    "1h, PT1H",
+    "1d, PT24H",
+    "3660d, PT87840H"
+  })
+  void convert_whatPeopleType_isRead(String text, Duration expected) {
+    assertThat(new Durations().convert(text)).isEqualTo(expected);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"", "-1", "-1s", "1.5h", "1 h", "5min", "h", "1H", "1h5m", "٣", "1\n", "0x1", "+1"
+      })
+  void convert_anythingElse_isRefusedWithExamples(String text) {
+    assertThatThrownBy(() -> new Durations().convert(text))
+        .isInstanceOf(TypeConversionException.class)
+        .hasMessageContaining("is no duration; write for example 30 (seconds), 500ms");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"3661d", "999999999999999d", "999999999999999", "316224000001ms"})
+  void convert_tooLong_isRefusedWithoutOverflow(String text) {
+    assertThatThrownBy(() -> new Durations().convert(text))
+        .isInstanceOf(TypeConversionException.class)
+        .hasMessageContaining("at most 3660d");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "PT-1S, 0ms",
+    "PT0.25S, 250ms",
+    "PT1S, 1s",
+    "PT1.28S, 1.2s",
+    "PT59.9S, 59s",
+    "PT60S, 1m",
+    "PT65S, 1m 5s",
+    "PT1H, 1h",
+    "PT1H5M30S, 1h 5m",
+    "P2DT3H4M, 2d 3h"
+  })
+  void format_durations_inTwoUnitsAtMost(Duration duration, String expected) {
+    assertThat(Durations.format(duration)).isEqualTo(expected);
+  }
+}

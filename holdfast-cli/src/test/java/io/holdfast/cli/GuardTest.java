@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class GuardTest {
+  private static final KillPlan PLAN = new KillPlan(Duration.ofSeconds(7), Duration.ofSeconds(2));
+  private static final Duration PLENTY = Duration.ofSeconds(29);
+  private static final Duration LATE = Duration.ofSeconds(9);
+  private static final Duration TOO_LATE = Duration.ofSeconds(2);
+  private static final long SECOND = 1_000_000_000L;
+
+  private final Guard guard = new Guard(PLAN, true, true);
+
+  @Test
+  void look_healthyLease_doesNothing() {
+    assertThat(guard.look(PLENTY, 0)).isEmpty();
+    assertThat(guard.exitCode(3, false)).isEqualTo(3);
+  }
+
+  @Test
+  void look_leaseRunsOut_termsOnceThenKillsOnce() {
+    assertThat(guard.look(LATE, 0)).containsExactly(Sig.TERM);
+    assertThat(guard.look(LATE, 1)).isEmpty();
+    assertThat(guard.look(TOO_LATE, 2)).containsExactly(Sig.KILL);
+    assertThat(guard.look(Duration.ZERO, 3)).isEmpty();
+    assertThat(guard.exitCode(0, false)).isEqualTo(Exit.LOST);
+  }
+
+  @Test
+  void look_holdGone_killsAtOnce() {
+    assertThat(guard.look(Duration.ZERO, 0)).containsExactly(Sig.KILL);
+  }
+
+  @Test
+  void look_renewedAfterTheTerm_isNotCalledBack() {
+    assertThat(guard.look(LATE, 0)).containsExactly(Sig.TERM);
+    assertThat(guard.look(PLENTY, 6 * SECOND)).isEmpty();
+    assertThat(guard.look(PLENTY, 7 * SECOND)).containsExactly(Sig.KILL);
+    assertThat(guard.exitCode(0, false)).isEqualTo(Exit.LOST);
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Sig.class,
+      names = {"INT", "TERM", "HUP"})
+  void signalled_toEnd_passesItOnAndKillsAfterTheGrace(Sig signal) {
+    assertThat(guard.signalled(signal, PLENTY, 0)).containsExactly(signal);
+    assertThat(guard.look(PLENTY, 7 * SECOND - 1)).isEmpty();
+    assertThat(guard.signalled(signal, PLENTY, 5 * SECOND)).containsExactly(signal);
+    assertThat(guard.look(PLENTY, 7 * SECOND)).containsExactly(Sig.KILL);
+    assertThat(guard.look(PLENTY, 8 * SECOND)).isEmpty();
+    assertThat(guard.exitCode(143, false)).isEqualTo(143);
+  }
+
+  @Test
+  void signalled_contAfterTheDeadline_killsBeforeItContinues() {
+    assertThat(guard.signalled(Sig.CONT, Duration.ZERO, 0)).containsExactly(Sig.KILL, Sig.CONT);
+  }
+
+  @Test
+  void signalled_contInTime_continues() {
+    assertThat(guard.signalled(Sig.CONT, PLENTY, 0)).containsExactly(Sig.CONT);
+  }
+
+  @Test
+  void signalled_ctrlZ_stopsTheCommand() {
+    assertThat(guard.signalled(Sig.TSTP, PLENTY, 0)).containsExactly(Sig.TSTP);
+    assertThat(guard.look(PLENTY, SECOND)).isEmpty();
+  }
+
+  @Test
+  void signalled_ctrlZWithoutAShellToContinueIt_continues() {
+    Guard alone = new Guard(PLAN, true, false);
+    assertThat(alone.signalled(Sig.TSTP, PLENTY, 0)).containsExactly(Sig.CONT);
+  }
+
+  @Test
+  void onLostWarn_neverEndsTheCommandForTheLock() {
+    Guard warns = new Guard(PLAN, false, true);
+    assertThat(warns.look(Duration.ZERO, 0)).isEmpty();
+    assertThat(warns.signalled(Sig.CONT, Duration.ZERO, 0)).containsExactly(Sig.CONT);
+    assertThat(warns.exitCode(0, true)).isZero();
+    assertThat(warns.signalled(Sig.TERM, Duration.ZERO, 0)).containsExactly(Sig.TERM);
+    assertThat(warns.look(Duration.ZERO, 7 * SECOND)).containsExactly(Sig.KILL);
+    assertThat(warns.exitCode(137, true)).isEqualTo(137);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 137})
+  void exitCode_holdLostUnderTheCommand_is76WhateverTheCommandSays(int status) {
+    assertThat(guard.exitCode(status, true)).isEqualTo(Exit.LOST);
+  }
+
+  @Test
+  void quiet_neverLongerThanAnInstantThatIsDue() {
+    assertThat(guard.quiet(PLENTY, 0)).isEqualTo(Duration.ofMillis(500));
+    assertThat(guard.quiet(LATE.plusMillis(10), 0)).isEqualTo(Duration.ofMillis(10));
+    guard.look(LATE, 0);
+    assertThat(guard.quiet(TOO_LATE.plusMillis(20), 0)).isEqualTo(Duration.ofMillis(20));
+    assertThat(guard.quiet(PLENTY, 7 * SECOND - 30_000_000)).isEqualTo(Duration.ofMillis(30));
+    assertThat(guard.quiet(PLENTY, 9 * SECOND)).isEqualTo(Duration.ZERO);
+    guard.look(TOO_LATE, 0);
+    assertThat(guard.quiet(Duration.ZERO, 9 * SECOND)).isEqualTo(Duration.ofMillis(500));
+  }
+}

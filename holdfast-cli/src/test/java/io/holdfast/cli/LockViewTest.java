@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.Holder;
+import io.holdfast.LockInfo;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class LockViewTest {
+  private static final Instant NOW = Instant.parse("2026-02-03T04:05:06Z");
+
+  private static final LockInfo HELD = new LockInfo(
+      "nightly",
+      Optional.of(new Holder("holdfast", "a1", 4711, "main", "backup.sh")),
+      Optional.of(NOW.minusSeconds(65)),
+      Duration.ofMillis(20_250),
+      9_007_199_254_740_993L,
+      Optional.empty(),
+      2);
+
+  private static final LockInfo KEPT = new LockInfo(
+      "hourly\u001b[2J",
+      Optional.empty(),
+      Optional.empty(),
+      Duration.ZERO,
+      7,
+      Optional.of(NOW.plusSeconds(600)),
+      0);
+
+  @Test
+  void table_locks_inColumnsWithoutControlCharacters() {
+    assertThat(LockView.table(List.of(HELD, KEPT), NOW.toEpochMilli()))
+        .containsExactly(
+            "nightly     held by backup.sh (host a1, pid 4711) for 1m 5s, 2 waiting",
+            "hourly [2J  kept for another 10m after a run that succeeded (--at-least)");
+  }
+
+  @Test
+  void details_held_sayEverything() {
+    assertThat(LockView.details(HELD, NOW.toEpochMilli()))
+        .containsExactly(
+            "lock        nightly",
+            "state       held by backup.sh (host a1, pid 4711) for 1m 5s",
+            "holder      holdfast (host a1, pid 4711, thread main): backup.sh",
+            "since       2026-02-03T04:04:01Z",
+            "lease left  20s",
+            "token       9007199254740993",
+            "waiting     2");
+  }
+
+  /** A reader that takes numbers for doubles would read 9007199254740992. */
+  @Test
+  void json_token_isText() {
+    assertThat(Json.write(LockView.json(HELD)))
+        .isEqualTo(
+            "{\"name\": \"nightly\", \"held\": true, \"token\": \"9007199254740993\", \"holder\":"
+                + " {\"client\": \"holdfast\", \"host\": \"a1\", \"pid\": 4711, \"thread\": \"main\","
+                + " \"note\": \"backup.sh\"}, \"since\": \"2026-02-03T04:04:01Z\", \"leaseLeftSeconds\": 20.250,"
+                + " \"keptUntil\": null, \"waiters\": 2}");
+    assertThat(Json.write(LockView.json(KEPT)))
+        .contains(
+            "\"name\": \"hourly\\u001b[2J\"",
+            "\"holder\": null",
+            "\"keptUntil\": \"2026-02-03T04:15:06Z\"");
+  }
+
+  @Test
+  void json_text_isEscaped() {
+    assertThat(Json.write(List.of("a\"b\\c\n", "ä", "\ud83d\ude00", Map.of(), List.of())))
+        .isEqualTo("[\"a\\\"b\\\\c\\u000a\", \"ä\", \"\\ud83d\\ude00\", {}, []]");
+  }
+}

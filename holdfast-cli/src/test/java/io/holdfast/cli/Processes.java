@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.cli;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/**
+ * Starts {@code holdfast} as users do, in processes of its own, in a folder of the test's own; ends by its number
+ * everything that is left after the test.
+ */
+final class Processes implements BeforeEachCallback, AfterEachCallback {
+  private final List<Job> jobs = new ArrayList<>();
+  private Path folder = Path.of("set before each test");
+
+  @Override
+  public void beforeEach(ExtensionContext context) throws IOException {
+    folder = Files.createTempDirectory("holdfast-test").toRealPath();
+    Files.createDirectory(folder.resolve("tmp"));
+  }
+
+  @Override
+  public void afterEach(ExtensionContext context) throws IOException {
+    Set<ProcessHandle> left = new LinkedHashSet<>();
+    for (Job job : jobs) {
+      job.process().descendants().forEach(left::add);
+      left.add(job.process().toHandle());
+    }
+    jobs.clear();
+    // What a test's commands have written down, too: they may be nobody's descendants by now.
+    try (Stream<Path> files = Files.list(folder)) {
+      for (Path file : files.filter(path -> path.toString().endsWith(".pid")).toList()) {
+        String pid = Files.readString(file).strip();
+        if (!pid.isEmpty()) {
+          ProcessHandle.of(Long.parseLong(pid)).ifPresent(left::add);
+        }
+      }
+    }
+    left.forEach(ProcessHandle::destroyForcibly);
+    remove(folder);
+  }
+
+  Path folder() {
+    return folder;
+  }
+
+  Path file(String name) {
+    return folder.resolve(name);
+  }
+
+  /** {@code holdfast} with these arguments, on a store of the test's own. */
+  Job holdfast(String... arguments) {
+    return start(Map.of(), holdfastLine(List.of(), arguments));
+  }
+
+  Job holdfast(Map<String, String> environment, String... arguments) {
+    return start(environment, holdfastLine(List.of(), arguments));
+  }
+
+  /** {@code holdfast run} with one shell or the other as the supervisor. */
+  Job holdfastWith(String shell, String... arguments) {
+    return start(Map.of(), holdfastLine(List.of("-Dholdfast.shell=" + shell), arguments));
+  }
+
+  /** The command line that starts {@code holdfast}. */
+  List<String> holdfastLine(List<String> jvmOptions, String... arguments) {
+    List<String> line = new ArrayList<>(List.of(
+        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        "-XX:TieredStopAtLevel=1",
+        "-XX:+UseSerialGC",
+        "-Djava.io.tmpdir=" + folder.resolve("tmp"),
+        "-cp",
+        System.getProperty("java.class.path")));
+    line.addAll(jvmOptions);
+    line.add("io.holdfast.cli.Main");
+    line.addAll(List.of(arguments));
+    return line;
+  }
+
+  Job start(Map<String, String> environment, List<String> line) {
+    Path stdout = folder.resolve("stdout." + jobs.size());
+    Path stderr = folder.resolve("stderr." + jobs.size());
+    ProcessBuilder builder = new ProcessBuilder(line)
+        .directory(folder.toFile())
+        .redirectOutput(stdout.toFile())
+        .redirectError(stderr.toFile());
+    builder.environment().keySet().removeIf(name -> name.startsWith("HOLDFAST_"));
+    builder.environment().put("HOLDFAST_STORE", "sqlite:" + folder.resolve("test.db"));
+    builder.environment().putAll(environment);
+    try {
+      Job job = new Job(
+          String.join(" ", line.subList(Math.max(0, line.size() - 6), line.size())),
+          builder.start(),
+          stdout,
+          stderr);
+      jobs.add(job);
+      return job;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Writes a shell script, executable. */
+  String script(String name, String... lines) {
+    try {
+      Path file = folder.resolve(name);
+      Files.writeString(
+          file, "#!/bin/sh\n" + String.join("\n", lines) + "\n", StandardCharsets.UTF_8);
+      file.toFile().setExecutable(true);
+      return file.toString();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Makes a file appear, for a command that waits for it. */
+  void touch(String name) {
+    try {
+      Files.writeString(folder.resolve(name), "");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  String read(String name) {
+    try {
+      Path file = folder.resolve(name);
+      return Files.exists(file) ? Files.readString(file, StandardCharsets.UTF_8) : "";
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Waits until a command has written its number into a file, and returns it. */
+  long pid(String name) {
+    Await.until(name, () -> read(name).endsWith("\n"), this::everything);
+    return Long.parseLong(read(name).strip());
+  }
+
+  void untilGone(long pid) {
+    Await.until("process " + pid + " has ended", () -> !isAlive(pid), this::everything);
+  }
+
+  /** Whether a process runs; one that has ended and was not yet collected does not. */
+  static boolean isAlive(long pid) {
+    return ProcessHandle.of(pid).map(ProcessHandle::isAlive).orElse(false)
+        && !state(pid).equals("Z");
+  }
+
+  /** The state of a process as the kernel says it: R, S, T, Z; empty without /proc. */
+  static String state(long pid) {
+    try {
+      String stat = Files.readString(Path.of("/proc/" + pid + "/stat"));
+      return stat.substring(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3);
+    } catch (IOException e) {
+      return "";
+    }
+  }
+
+  /** Sends a signal to one process. */
+  static void signal(String signal, long pid) {
+    kill(signal, Long.toString(pid));
+  }
+
+  /** Sends a signal to a process group. */
+  static void signalGroup(String signal, long group) {
+    kill(signal, "-" + group);
+  }
+
+  private static void kill(String signal, String whom) {
+    try {
+      int status = new ProcessBuilder("kill", "-s", signal, "--", whom)
+          .inheritIO()
+          .start()
+          .waitFor();
+      if (status != 0) {
+        throw new AssertionError("kill -s " + signal + " " + whom + " failed with " + status);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError("interrupted", e);
+    }
+  }
+
+  /** All that was said, for a failure. */
+  String everything() {
+    StringBuilder all = new StringBuilder();
+    jobs.forEach(job -> all.append(job).append('\n'));
+    return all.toString();
+  }
+
+  private static void remove(Path folder) throws IOException {
+    try (Stream<Path> tree = Files.walk(folder)) {
+      for (Path path : tree.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(path);
+      }
+    } catch (UncheckedIOException e) {
+      // A process that was just killed may still have been making files. The system cleans its folder of such rests.
+      return;
+    }
+  }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.Hold;
+import io.holdfast.HoldState;
+import io.holdfast.Ticker;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class WatchTest {
+  private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
+  private final FakeChild child = new FakeChild(events);
+  private final FakeHold hold = new FakeHold();
+  private final ByteArrayOutputStream said = new ByteArrayOutputStream();
+
+  @Test
+  void untilEnded_commandEnds_returnsItsStatus() throws InterruptedException {
+    events.add(new Event.Ended(3));
+    assertThat(watch(true).untilEnded()).isEqualTo(3);
+    assertThat(child.orders).isEmpty();
+  }
+
+  @Test
+  void untilEnded_signals_arePassedOnInOrder() throws InterruptedException {
+    events.add(new Event.Signalled(Sig.TSTP));
+    events.add(new Event.Signalled(Sig.CONT));
+    child.endsAt = Sig.INT;
+    events.add(new Event.Signalled(Sig.INT));
+    assertThat(watch(true).untilEnded()).isEqualTo(130);
+    assertThat(child.orders).containsExactly(Sig.TSTP, Sig.CONT, Sig.INT);
+  }
+
+  @Test
+  void untilEnded_renewalsStayAway_termsAndSaysSo() throws InterruptedException {
+    hold.remaining = Duration.ofSeconds(9);
+    child.endsAt = Sig.TERM;
+    assertThat(watch(true).untilEnded()).isEqualTo(143);
+    assertThat(child.orders).containsExactly(Sig.TERM);
+    assertThat(said())
+        .startsWith("holdfast: the lock \"a lock\" could not be renewed and ends in 9s");
+  }
+
+  @Test
+  void untilEnded_holdLost_kills() throws InterruptedException {
+    hold.remaining = Duration.ZERO;
+    events.add(new Event.Lost("it was deleted"));
+    child.endsAt = Sig.KILL;
+    assertThat(watch(true).untilEnded()).isEqualTo(137);
+    assertThat(said())
+        .contains("lost the lock \"a lock\": it was deleted; the command is being killed");
+  }
+
+  @Test
+  void untilEnded_holdLostWithWarn_onlySaysSo() throws InterruptedException {
+    hold.remaining = Duration.ZERO;
+    events.add(new Event.Lost("it was deleted"));
+    events.add(new Event.Ended(0));
+    assertThat(watch(false).untilEnded()).isZero();
+    assertThat(child.orders).isEmpty();
+    assertThat(said()).contains("the command goes on (--on-lost warn)");
+  }
+
+  private String said() {
+    return said.toString(StandardCharsets.UTF_8);
+  }
+
+  private Watch watch(boolean kills) {
+    KillPlan plan = new KillPlan(Duration.ofSeconds(7), Duration.ofSeconds(2));
+    Messages messages = new Messages(new PrintStream(said, true, StandardCharsets.UTF_8), false);
+    return new Watch(
+        hold, child, new Guard(plan, kills, true), events, Ticker.system(), messages, kills);
+  }
+
+  private static final class FakeChild implements Child {
+    final List<Sig> orders = new ArrayList<>();
+    private final BlockingQueue<Event> events;
+
+    @Nullable
+    Sig endsAt;
+
+    FakeChild(BlockingQueue<Event> events) {
+      this.events = events;
+    }
+
+    @Override
+    public void order(Sig signal) {
+      orders.add(signal);
+      if (signal == endsAt) {
+        events.add(new Event.Ended(Exit.of(signal)));
+      }
+    }
+
+    @Override
+    public int waitFor() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  private static final class FakeHold implements Hold {
+    Duration remaining = Duration.ofSeconds(29);
+
+    @Override
+    public String lockName() {
+      return "a lock";
+    }
+
+    @Override
+    public long token() {
+      return 1;
+    }
+
+    @Override
+    public HoldState state() {
+      return HoldState.HELD;
+    }
+
+    @Override
+    public boolean isValid() {
+      return !remaining.isZero();
+    }
+
+    @Override
+    public Duration remaining() {
+      return remaining;
+    }
+
+    @Override
+    public void ensureValid() {}
+
+    @Override
+    public CompletableFuture<@Nullable Void> lost() {
+      return new CompletableFuture<>();
+    }
+
+    @Override
+    public Hold detach() {
+      return this;
+    }
+
+    @Override
+    public boolean release() {
+      return true;
+    }
+
+    @Override
+    public boolean releaseNow() {
+      return true;
+    }
+
+    @Override
+    public void close() {}
+  }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast;
+
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Somebody else had the lock for as long as the caller was ready to wait. The store answered; nothing is broken, and
+ * nothing is left behind in the store.
+ */
+public final class AcquireTimeoutException extends HoldfastException {
+  private static final long serialVersionUID = 1L;
+
+  private final Duration waited;
+  private final transient @Nullable Holder holder;
+
+  /**
+   * Makes an exception.
+   *
+   * @param lockName the lock
+   * @param store the store, without secrets
+   * @param waited how long the caller waited
+   * @param holder who had the lock when it was last asked for, or null when the store did not say
+   */
+  public AcquireTimeoutException(
+      String lockName, String store, Duration waited, @Nullable Holder holder) {
+    super(
+        "lock \"" + lockName + "\" was not free within " + waited + "; held by "
+            + (holder == null ? "somebody the store does not name" : holder.describe()),
+        lockName,
+        store,
+        null);
+    this.waited = waited;
+    this.holder = holder;
+  }
+
+  /**
+   * Returns how long the caller waited.
+   *
+   * @return the wait asked for
+   */
+  public Duration waited() {
+    return waited;
+  }
+
+  /**
+   * Returns who had the lock when it was last asked for.
+   *
+   * @return the holder; empty when the store did not say, or after serialization
+   */
+  public Optional<Holder> holder() {
+    return Optional.ofNullable(holder);
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * What a store gives, and what it does not.
+ *
+ * @param store the kind of store, for people
+ * @param given what it gives
+ * @param shortestLease the shortest lease that it can keep
+ * @param longestLease the longest
+ * @param granularity the steps in which it measures leases
+ * @param wakesWithin how long after a release or an expiry a waiter is told at the latest, outages aside; the local run
+ *     of another process comes on top
+ * @param exceptions in which cases the promises do not hold, one sentence each
+ */
+public record Guarantees(
+    String store,
+    Set<Guarantee> given,
+    Duration shortestLease,
+    Duration longestLease,
+    Duration granularity,
+    Duration wakesWithin,
+    List<String> exceptions) {
+  /** Copies the collections and checks that nothing is null. */
+  public Guarantees {
+    Objects.requireNonNull(store, "store");
+    given = Set.copyOf(given);
+    Objects.requireNonNull(shortestLease, "shortestLease");
+    Objects.requireNonNull(longestLease, "longestLease");
+    Objects.requireNonNull(granularity, "granularity");
+    Objects.requireNonNull(wakesWithin, "wakesWithin");
+    exceptions = List.copyOf(exceptions);
+  }
+
+  /**
+   * Fails at start-up instead of in production.
+   *
+   * @param wanted what the application needs
+   * @return this
+   * @throws ConfigurationException naming everything that is missing
+   */
+  public Guarantees require(Guarantee... wanted) {
+    Set<Guarantee> missing = EnumSet.noneOf(Guarantee.class);
+    missing.addAll(Arrays.asList(wanted));
+    missing.removeAll(given);
+    if (!missing.isEmpty()) {
+      throw new ConfigurationException(
+          store + " does not give " + missing
+              + "; choose a store that does, or drop the requirement",
+          store,
+          null);
+    }
+    return this;
+  }
+}

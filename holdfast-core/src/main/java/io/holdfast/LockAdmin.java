@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast;
+
+import java.util.List;
+import java.util.Optional;
+
+/** Looks at locks and, in an emergency, ends somebody else's hold. Calls block for at most a few request time-outs. */
+public interface LockAdmin {
+  /**
+   * Lists the locks that the store knows as taken or waited for, by name.
+   *
+   * @param prefix what names begin with; empty for all
+   * @return the locks, in the order of their names
+   * @throws StoreUnavailableException if the store could not be asked
+   */
+  List<LockInfo> list(String prefix);
+
+  /**
+   * Looks at one lock.
+   *
+   * @param name the lock
+   * @return what the store says; empty if it knows nothing of it, or only that it was once held
+   * @throws IllegalArgumentException if it is no valid name
+   * @throws StoreUnavailableException if the store could not be asked
+   */
+  Optional<LockInfo> inspect(String name);
+
+  /**
+   * Ends the hold that was seen, without the holder's consent. The holder learns of it at its next renewal and may be
+   * working until then: it is fenced only where the resource checks tokens and the next holder has written. Conditional:
+   * if another hold has begun since {@code seen} was read, nothing happens.
+   *
+   * @param seen what {@link #inspect} or {@link #list} returned
+   * @return true if that hold was ended
+   * @throws StoreUnavailableException if the store could not be asked, or its answer was lost (inspect again)
+   */
+  boolean forceRelease(LockInfo seen);
+
+  /**
+   * Returns how many exceptions listeners and callbacks have thrown; each was caught and logged.
+   *
+   * @return the count since this client began
+   */
+  long callbackFailures();
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast;
+
+import java.time.Duration;
+
+/** Something that happened to a lock in this process. */
+public sealed interface LockEvent {
+  /**
+   * Returns the lock's name.
+   *
+   * @return the name
+   */
+  String lockName();
+
+  /**
+   * A caller asked for the lock.
+   *
+   * @param lockName the lock
+   */
+  record Requested(String lockName) implements LockEvent {}
+
+  /**
+   * The store granted the lock.
+   *
+   * @param lockName the lock
+   * @param token the hold's token
+   * @param waited since the request
+   */
+  record Acquired(String lockName, long token, Duration waited) implements LockEvent {}
+
+  /**
+   * A thread of this process passed the lock on to another one, without the store.
+   *
+   * @param lockName the lock
+   * @param token the new hold's token
+   * @param waited since the request
+   */
+  record HandedOver(String lockName, long token, Duration waited) implements LockEvent {}
+
+  /**
+   * The store confirmed a renewal.
+   *
+   * @param lockName the lock
+   * @param token the hold's token
+   * @param margin what was left of the validity when the answer came
+   */
+  record Renewed(String lockName, long token, Duration margin) implements LockEvent {}
+
+  /**
+   * A renewal is late or the connection is disturbed.
+   *
+   * @param lockName the lock
+   * @param token the hold's token
+   * @param left what is left of the validity
+   */
+  record AtRisk(String lockName, long token, Duration left) implements LockEvent {}
+
+  /**
+   * A hold was lost.
+   *
+   * @param lockName the lock
+   * @param token the hold's token
+   * @param reason why
+   */
+  record Lost(String lockName, long token, LossReason reason) implements LockEvent {}
+
+  /**
+   * A hold was released by its holder, or found garbage-collected and released.
+   *
+   * @param lockName the lock
+   * @param token the hold's token
+   * @param held how long it was held
+   * @param abandoned true if it was garbage-collected unreleased
+   */
+  record Released(String lockName, long token, Duration held, boolean abandoned)
+      implements LockEvent {}
+
+  /**
+   * A request ended without a hold: time-out, interrupt, cancellation, failure or busy.
+   *
+   * @param lockName the lock
+   */
+  record Withdrawn(String lockName) implements LockEvent {}
+}

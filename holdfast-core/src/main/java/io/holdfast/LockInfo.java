@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * What the store says of one lock, at one instant. For people and for {@link LockAdmin}; by the time it is read it may
+ * be out of date.
+ *
+ * @param name the lock
+ * @param holder who holds it; empty if nobody does
+ * @param since when it was granted, on the store's clock; empty if nobody holds it
+ * @param leaseLeft what is left of the lease; zero if nobody holds it
+ * @param token the token of the grant (the holder's own may be greater by the hand-overs within its process)
+ * @param keptUntil set while a finished hold's {@code holdAtLeast} keeps the lock taken
+ * @param waiters how many waiting claims the store knows; stores without a queue know none
+ */
+public record LockInfo(
+    String name,
+    Optional<Holder> holder,
+    Optional<Instant> since,
+    Duration leaseLeft,
+    long token,
+    Optional<Instant> keptUntil,
+    int waiters) {
+  /** Checks that nothing is null. */
+  public LockInfo {
+    Objects.requireNonNull(name, "name");
+    Objects.requireNonNull(holder, "holder");
+    Objects.requireNonNull(since, "since");
+    Objects.requireNonNull(leaseLeft, "leaseLeft");
+    Objects.requireNonNull(keptUntil, "keptUntil");
+  }
+
+  /**
+   * Says whether the lock cannot be acquired now.
+   *
+   * @return true while somebody holds it or it is kept
+   */
+  public boolean isTaken() {
+    return holder.isPresent() || keptUntil.isPresent();
+  }
+}

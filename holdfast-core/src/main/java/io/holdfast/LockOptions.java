@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast;
+
+import io.holdfast.engine.Checks;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * How a lock is acquired and held. Options belong to the acquisition: two locks of one name with different options
+ * share one queue.
+ *
+ * @param leaseFor how long the store keeps the lock for a holder that has fallen silent. Longer survives longer
+ *     pauses and outages; shorter frees a dead holder's lock sooner. Default 30 s
+ * @param renew whether the lease is renewed while it is held. Off makes it a fixed lease. Default on
+ * @param holdAtMost the hold is lost when it has been held this long, and is not renewed past it. Default none
+ * @param holdAtLeast a release after successful work keeps the lock taken until this long after the grant, by the
+ *     store's clock. Default zero
+ * @param fair whether arrival order holds between processes, among those that ask for it. Default off
+ * @param note shown by the store to people, at most 200 characters. Default empty
+ * @param onLost what to do when the hold is lost, besides the change of state. Default nothing
+ */
+public record LockOptions(
+    Duration leaseFor,
+    boolean renew,
+    Optional<Duration> holdAtMost,
+    Duration holdAtLeast,
+    boolean fair,
+    String note,
+    OnLost onLost) {
+  /** The lease when none is asked for. */
+  public static final Duration DEFAULT_LEASE = Duration.ofSeconds(30);
+
+  private static final LockOptions DEFAULTS = new LockOptions(
+      DEFAULT_LEASE, true, Optional.empty(), Duration.ZERO, false, "", OnLost.doNothing());
+
+  /**
+   * Checks the options, all together.
+   *
+   * @throws IllegalArgumentException if a duration is out of range or options contradict each other; the message
+   *     names every problem
+   */
+  public LockOptions {
+    Objects.requireNonNull(leaseFor, "leaseFor");
+    Objects.requireNonNull(holdAtMost, "holdAtMost");
+    Objects.requireNonNull(holdAtLeast, "holdAtLeast");
+    Objects.requireNonNull(note, "note");
+    Objects.requireNonNull(onLost, "onLost");
+    List<String> problems = new ArrayList<>();
+    if (!Checks.isPositive(leaseFor)) {
+      problems.add("leaseFor must be positive and at most " + Checks.LONGEST + ", not " + leaseFor);
+    }
+    holdAtMost
+        .filter(most -> !Checks.isPositive(most))
+        .ifPresent(most -> problems.add("holdAtMost must be positive, not " + most));
+    if (holdAtLeast.isNegative() || holdAtLeast.compareTo(Checks.LONGEST) > 0) {
+      problems.add("holdAtLeast must be between 0 and " + Checks.LONGEST + ", not " + holdAtLeast);
+    }
+    if (note.length() > 200 || note.chars().anyMatch(Character::isISOControl)) {
+      problems.add("note must be at most 200 characters without control characters");
+    }
+    if (!problems.isEmpty()) {
+      throw new IllegalArgumentException(String.join("; ", problems));
+    }
+  }
+
+  /**
+   * Returns the default options.
+   *
+   * @return a renewed lease of 30 s, not fair
+   */
+  public static LockOptions defaults() {
+    return DEFAULTS;
+  }
+
+  /**
+   * Starts from the defaults.
+   *
+   * @return a new builder
+   */
+  public static Builder builder() {
+    return new Builder(DEFAULTS);
+  }
+
+  /**
+   * Starts from these options.
+   *
+   * @return a new builder
+   */
+  public Builder toBuilder() {
+    return new Builder(this);
+  }
+
+  /** Makes {@link LockOptions}. Not thread-safe. */
+  public static final class Builder {
+    private Duration leaseFor;
+    private boolean renew;
+    private Optional<Duration> holdAtMost;
+    private Duration holdAtLeast;
+    private boolean fair;
+    private String note;
+    private OnLost onLost;
+
+    private Builder(LockOptions from) {
+      leaseFor = from.leaseFor;
+      renew = from.renew;
+      holdAtMost = from.holdAtMost;
+      holdAtLeast = from.holdAtLeast;
+      fair = from.fair;
+      note = from.note;
+      onLost = from.onLost;
+    }
+
+    /**
+     * Sets the lease: how long the store keeps the lock for a holder that has fallen silent.
+     *
+     * @param lease positive; not below what the store can do ({@link Guarantees#shortestLease()})
+     * @return this
+     */
+    public Builder leaseFor(Duration lease) {
+      this.leaseFor = Objects.requireNonNull(lease, "leaseFor");
+      return this;
+    }
+
+    /**
+     * Sets whether the lease is renewed while held.
+     *
+     * @param on false for a fixed lease
+     * @return this
+     */
+    public Builder renew(boolean on) {
+      this.renew = on;
+      return this;
+    }
+
+    /**
+     * Bounds how long a hold may be held: it is lost then, and not renewed past it.
+     *
+     * @param most positive
+     * @return this
+     */
+    public Builder holdAtMost(Duration most) {
+      this.holdAtMost = Optional.of(most);
+      return this;
+    }
+
+    /**
+     * Keeps the lock taken after a successful release until this long after the grant. It gives at most one run per
+     * {@code holdAtLeast}, not one per slot of a schedule: choose it above clock skew plus start jitter, below the
+     * period less the jitter.
+     *
+     * @param least zero or positive
+     * @return this
+     */
+    public Builder holdAtLeast(Duration least) {
+      this.holdAtLeast = Objects.requireNonNull(least, "holdAtLeast");
+      return this;
+    }
+
+    /**
+     * Asks for arrival order between processes, among those that ask for it.
+     *
+     * @param on true for arrival order; a store that cannot refuses it
+     *     with a {@link ConfigurationException} when the lock is made
+     * @return this
+     */
+    public Builder fair(boolean on) {
+      this.fair = on;
+      return this;
+    }
+
+    /**
+     * Sets a note that the store shows to people.
+     *
+     * @param text at most 200 characters, no control characters
+     * @return this
+     */
+    public Builder note(String text) {
+      this.note = Objects.requireNonNull(text, "note");
+      return this;
+    }
+
+    /**
+     * Sets what to do when the hold is lost.
+     *
+     * @param action the action
+     * @return this
+     */
+    public Builder onLost(OnLost action) {
+      this.onLost = Objects.requireNonNull(action, "onLost");
+      return this;
+    }
+
+    /**
+     * Makes the options.
+     *
+     * @return immutable options
+     * @throws IllegalArgumentException naming every problem at once
+     */
+    public LockOptions build() {
+      return new LockOptions(leaseFor, renew, holdAtMost, holdAtLeast, fair, note, onLost);
+    }
+  }
+}

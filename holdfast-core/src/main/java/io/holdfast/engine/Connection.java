@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.engine;
+
+import io.holdfast.HoldfastException;
+import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The first contact with the store: made once, or again after it failed, by whoever needs the store first. Requests
+ * wait for it and follow it in the order in which they came: an end must not overtake the attempt before it.
+ */
+final class Connection {
+  private final Engine engine;
+  private final LockStore store;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Queue<Held<?>> held = new ArrayDeque<>();
+  private @Nullable Contact contact;
+  private volatile boolean connected;
+
+  Connection(Engine engine) {
+    this.engine = engine;
+    this.store = engine.store;
+  }
+
+  /** A request that waits for the contact. */
+  private record Held<T extends @Nullable Object>(
+      Supplier<CompletionStage<T>> verb, CompletableFuture<T> answer) {
+    void send() {
+      safely(verb).whenComplete((value, failure) -> {
+        if (failure == null) {
+          answer.complete(value);
+        } else {
+          answer.completeExceptionally(failure);
+        }
+      });
+    }
+  }
+
+  /** An attempt to contact the store. One that is not answered fails after a while: the next may fare better. */
+  private final class Contact extends Timed {
+    void make() {
+      engine.timer.set(this, engine.ticker.nanos() + engine.requestTimeoutNanos());
+      safely(store::connect).whenComplete((ready, failure) -> {
+        engine.timer.clear(this);
+        if (failure == null) {
+          // also when it had been given up: the store is usable
+          succeeded();
+        } else {
+          failed(this, notSent(failure));
+        }
+      });
+    }
+
+    @Override
+    void due() {
+      String message = "the store did not answer the first contact in time";
+      failed(this, new StoreException(message, Reason.UNREACHABLE, true, null));
+    }
+  }
+
+  /** Connects, waiting for at most the given time. */
+  void connectNow(long nanos) {
+    Waiting.forAnswer(
+        call(() -> CompletableFuture.completedFuture(true)), nanos, null, store.describe());
+  }
+
+  /** Calls a verb of the store, after connecting if need be; what it throws fails the stage. */
+  <T extends @Nullable Object> CompletionStage<T> call(Supplier<CompletionStage<T>> verb) {
+    if (connected) {
+      return safely(verb);
+    }
+    CompletableFuture<T> answer = new CompletableFuture<>();
+    Contact fresh = null;
+    lock.lock();
+    try {
+      if (connected) {
+        return safely(verb);
+      }
+      held.add(new Held<>(verb, answer));
+      if (contact == null) {
+        fresh = new Contact();
+        contact = fresh;
+      }
+    } finally {
+      lock.unlock();
+    }
+    if (fresh != null) {
+      fresh.make();
+    }
+    return answer;
+  }
+
+  /** Sends what has waited; what comes meanwhile waits behind it. */
+  private void succeeded() {
+    for (Held<?> next = nextHeld(); next != null; next = nextHeld()) {
+      next.send();
+    }
+  }
+
+  private @Nullable Held<?> nextHeld() {
+    lock.lock();
+    try {
+      Held<?> next = held.poll();
+      connected |= next == null;
+      return next;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void failed(Contact which, Throwable failure) {
+    List<Held<?>> unsent = new ArrayList<>();
+    lock.lock();
+    try {
+      if (contact == which && !connected) {
+        contact = null;
+        unsent.addAll(held);
+        held.clear();
+      }
+    } finally {
+      lock.unlock();
+    }
+    unsent.forEach(one -> one.answer.completeExceptionally(failure));
+  }
+
+  /** A request that waited for a contact which failed was never sent. */
+  private static Throwable notSent(Throwable failure) {
+    Throwable cause = Failures.unwrap(failure);
+    if (cause instanceof HoldfastException) {
+      return cause;
+    }
+    Reason reason = cause instanceof StoreException said ? said.reason() : Reason.UNREACHABLE;
+    return new StoreException(String.valueOf(cause.getMessage()), reason, true, cause);
+  }
+
+  private static <T extends @Nullable Object> CompletionStage<T> safely(
+      Supplier<CompletionStage<T>> verb) {
+    try {
+      return verb.get();
+    } catch (RuntimeException | Error e) {
+      // also a driver whose classes or native code cannot be loaded
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+}

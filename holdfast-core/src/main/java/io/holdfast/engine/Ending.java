@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.engine;
+
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Ended;
+import io.holdfast.spi.Mode;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Ends a claim, and repeats that until it is final: the store confirmed it and no copy of an earlier attempt can be
+ * applied any more, or every lease that it may have granted has ended. Guarded by the lane's lock.
+ *
+ * <p>Whoever released waits for {@link #first}: the first thing that the store says, or the end of the request's time.
+ */
+final class Ending {
+  private static final System.Logger LOG = System.getLogger("io.holdfast");
+  private static final long PAUSE_NANOS = 10_000_000L;
+  private static final long FINAL_GRACE_NANOS = 1_000_000_000L;
+
+  private final Claimant claimant;
+
+  /** What the releasing caller hears: whether the hold was still ours. Null until somebody wants to know. */
+  private @Nullable CompletableFuture<Boolean> first;
+
+  private Duration keepFor = Duration.ZERO;
+  private boolean begun;
+  private boolean waitsForAttempt;
+  private boolean lapses;
+  private boolean firstDone;
+  private int sent;
+  private int number;
+  private boolean inFlight;
+  private int failures;
+  private int repeats;
+  private long failFirstNanos;
+  private long hopelessNanos;
+
+  Ending(Claimant claimant) {
+    this.claimant = claimant;
+  }
+
+  /** Returns the future of the first answer; under the lane's lock, before {@link #begin}. */
+  CompletableFuture<Boolean> first() {
+    CompletableFuture<Boolean> future = first;
+    if (future == null) {
+      future = firstDone ? Engine.NO : new CompletableFuture<>();
+      first = future;
+    }
+    return future;
+  }
+
+  /** The claim is over, by whatever way: nobody waits any longer. */
+  void over(Later later) {
+    finishFirst(false, null, later);
+  }
+
+  /** Whether the first answer is still awaited. */
+  boolean awaitsFirst() {
+    return begun && !lapses && !firstDone;
+  }
+
+  /** Starts to end the claim. If an attempt is under way, its answer is awaited first, so that one end is enough. */
+  void begin(Duration keep, Later later) {
+    if (begun && !lapses) {
+      return;
+    }
+    Engine engine = claimant.engine;
+    long now = engine.ticker.nanos();
+    begun = true;
+    lapses = false;
+    keepFor = keep;
+    failFirstNanos = now + engine.requestNanos(claimant.claim);
+    hopelessNanos = now
+        + engine.requestNanos(claimant.claim)
+        + claimant.claim.lease().toNanos()
+        + claimant.claim.lease().toNanos() / 100
+        + FINAL_GRACE_NANOS;
+    if (claimant.inFlight) {
+      waitsForAttempt = true;
+    } else {
+      send(later);
+    }
+  }
+
+  /**
+   * Lets a lost claim lapse: the holder may not have noticed yet, so the store is told only when the lease must have
+   * ended there too, or when the holder releases.
+   */
+  void lapse(long afterNanos) {
+    begun = true;
+    lapses = true;
+    claimant.wakeAt(claimant.engine.ticker.nanos() + Math.max(0, afterNanos));
+  }
+
+  /** The attempt that was under way when the end began was answered; null: it was given up or failed. */
+  void attemptAnswered(@Nullable Answer answer, Later later) {
+    if (!waitsForAttempt) {
+      return;
+    }
+    waitsForAttempt = false;
+    boolean nothingThere = claimant.leftNothing()
+        && (answer == null
+            || answer instanceof Answer.Late
+            || (answer instanceof Answer.Busy busy && !busy.queued() && claimant.mode == Mode.TRY));
+    if (nothingThere) {
+      finishFirst(false, null, later);
+      claimant.over(later);
+    } else {
+      send(later);
+    }
+  }
+
+  /** Nobody will ask the store again. */
+  void unconfirmed(Later later) {
+    finishFirst(
+        false,
+        Failures.unavailable(null, claimant.name(), claimant.engine.store.describe()),
+        later);
+  }
+
+  void due(Later later) {
+    if (lapses) {
+      begin(Duration.ZERO, later);
+    } else if (inFlight) {
+      inFlight = false;
+      failed(null, later);
+    } else if (!waitsForAttempt) {
+      send(later);
+    }
+  }
+
+  private void send(Later later) {
+    inFlight = true;
+    sent++;
+    int current = ++number;
+    // a wake-up for what came before must not be taken for this request's time-out
+    claimant.expectWakeAfter(claimant.engine.requestNanos(claimant.claim));
+    later.add(() -> request(current));
+  }
+
+  private void request(int current) {
+    Engine engine = claimant.engine;
+    CompletionStage<Ended> stage = engine.end(claimant.claim, keepFor, claimant.lastGiveUp);
+    if (stage.getClass() == CompletableFuture.class
+        && stage instanceof CompletableFuture<Ended> future
+        && future.isDone()
+        && !future.isCompletedExceptionally()) {
+      answered(current, future.join(), null);
+      return;
+    }
+    stage.whenComplete((ended, failure) -> Guard.run(() -> answered(current, ended, failure)));
+    claimant.lane.lock.lock();
+    try {
+      if (inFlight && number == current) {
+        claimant.wakeAt(engine.ticker.nanos() + engine.requestNanos(claimant.claim));
+      }
+    } finally {
+      claimant.lane.lock.unlock();
+    }
+  }
+
+  private void answered(int current, @Nullable Ended ended, @Nullable Throwable failure) {
+    Later later = new Later();
+    claimant.lane.lock.lock();
+    try {
+      if (claimant.phase != Claimant.Phase.ENDING) {
+        return;
+      }
+      boolean newest = inFlight && current == number;
+      if (ended != null) {
+        inFlight = false;
+        confirmed(ended, later);
+      } else if (newest) {
+        inFlight = false;
+        failed(failure, later);
+      }
+    } finally {
+      claimant.lane.lock.unlock();
+    }
+    later.run();
+  }
+
+  private void confirmed(Ended ended, Later later) {
+    // an earlier, unanswered end of a hold that was valid then is the likely reason for "not there"
+    boolean wasOurs = ended.outcome() == Ended.Outcome.RELEASED || sent > 1;
+    claimant.lane.holding.othersWait(ended.othersWait());
+    finishFirst(wasOurs, null, later);
+    if (claimant.unanswered == 0 || ended.isFinal()) {
+      claimant.over(later);
+    } else {
+      againOrNever(Math.max(nanosToGiveUp(), PAUSE_NANOS << Math.min(repeats++, 6)), later);
+    }
+  }
+
+  /** Asks the store again after a pause, unless every lease that it may have granted has ended by now. */
+  private void againOrNever(long pauseNanos, Later later) {
+    Engine engine = claimant.engine;
+    long now = engine.ticker.nanos();
+    if (now - hopelessNanos < 0) {
+      claimant.wakeAt(now + engine.jitter(pauseNanos));
+      return;
+    }
+    LOG.log(
+        Level.WARNING,
+        "lock={0} claim={1}: the store did not confirm its end; its lease has ended by now",
+        claimant.name(),
+        claimant.claim.id());
+    claimant.over(later);
+    // where claims share a session, the store may still have it: the reconciler looks
+    engine.reconcileSoon();
+  }
+
+  private long nanosToGiveUp() {
+    Duration left = Duration.between(claimant.engine.store.time(), claimant.lastGiveUp);
+    long most = claimant.engine.requestNanos(claimant.claim);
+    return Math.max(0, Math.min(most, left.toNanos() + 1_000_000L));
+  }
+
+  private void failed(@Nullable Throwable failure, Later later) {
+    Engine engine = claimant.engine;
+    long now = engine.ticker.nanos();
+    if (now - failFirstNanos >= 0 || failure == null) {
+      finishFirst(
+          false, Failures.unavailable(failure, claimant.name(), engine.store.describe()), later);
+    }
+    againOrNever((2 * PAUSE_NANOS) << Math.min(failures++, 5), later);
+  }
+
+  /** Tells the releasing caller, and lets the lane ask for the next holder. */
+  private void finishFirst(boolean wasOurs, @Nullable RuntimeException failure, Later later) {
+    if (firstDone) {
+      return;
+    }
+    firstDone = true;
+    CompletableFuture<Boolean> future = first;
+    if (future != null) {
+      later.add(() -> {
+        if (failure == null) {
+          future.complete(wasOurs);
+        } else {
+          future.completeExceptionally(failure);
+        }
+      });
+    }
+    claimant.lane.firstEndDone(claimant, later);
+  }
+}

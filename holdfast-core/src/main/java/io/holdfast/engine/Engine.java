@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.engine;
+
+import io.holdfast.ConfigurationException;
+import io.holdfast.DistributedLock;
+import io.holdfast.Guarantees;
+import io.holdfast.Holdfast;
+import io.holdfast.LockAdmin;
+import io.holdfast.LockEvent;
+import io.holdfast.LockOptions;
+import io.holdfast.LossReason;
+import io.holdfast.Ticker;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.Ended;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.Kept;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.Mode;
+import io.holdfast.spi.StoreEvents;
+import io.holdfast.spi.StoreTraits;
+import java.lang.System.Logger.Level;
+import java.lang.ref.ReferenceQueue;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One client: lanes by name, claims by number, one timer, one keeper of leases. Everything that happens does so in a
+ * {@link Lane}; this class connects lanes, store and callers.
+ */
+final class Engine implements Holdfast, StoreEvents {
+  static final CompletableFuture<Boolean> YES = CompletableFuture.completedFuture(true);
+  static final CompletableFuture<Boolean> NO = CompletableFuture.completedFuture(false);
+  private static final System.Logger LOG = System.getLogger("io.holdfast");
+
+  final LockStore store;
+  final StoreTraits traits;
+  final Guarantees guarantees;
+  final Ticker ticker;
+  final Timer timer;
+  final LeaseKeeper keeper;
+  final Callbacks callbacks;
+  /** Handles of holds that were dropped unreleased. */
+  final ReferenceQueue<EngineHold> dropped = new ReferenceQueue<>();
+
+  final ThreadLocks threadLocks = new ThreadLocks();
+  final long storeRetryNanos;
+
+  private final EngineSettings settings;
+  private final Listeners listeners;
+  private final Connection connection;
+  private final Reconciler reconciler;
+  private final long requestTimeoutNanos;
+  private final Map<LockKey, Lane> lanes = new ConcurrentHashMap<>();
+  private final Map<Long, Claimant> claims = new ConcurrentHashMap<>();
+  private final AtomicLong numbers = new AtomicLong();
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  Engine(EngineSettings settings) {
+    this.settings = settings;
+    this.store = settings.store();
+    this.traits = store.traits();
+    this.guarantees = store.guarantees();
+    this.ticker = settings.ticker();
+    this.keeper = new LeaseKeeper(this);
+    this.timer = new Timer(ticker, settings.scheduler(), this::afterTick, Engine::late);
+    this.callbacks = new Callbacks(settings.callbackExecutor());
+    this.listeners = new Listeners(settings.listeners(), callbacks);
+    this.storeRetryNanos = Checks.waitNanos(settings.storeRetryFor());
+    this.requestTimeoutNanos = settings.requestTimeout().toNanos();
+    this.connection = new Connection(this);
+    this.reconciler = new Reconciler(this);
+    store.start(settings.runtime(), this);
+  }
+
+  private void afterTick() {
+    Handle.releaseDropped(dropped);
+    keeper.flushNow();
+  }
+
+  private static void late(long nanos) {
+    LOG.log(
+        Level.WARNING,
+        "the timer ran {0} ms late: the process was paused or starved; leases were not renewed"
+            + " meanwhile",
+        nanos / 1_000_000);
+  }
+
+  // users
+
+  @Override
+  public DistributedLock lock(String name) {
+    return lock(name, settings.defaultOptions());
+  }
+
+  @Override
+  public DistributedLock lock(String name, LockOptions options) {
+    return new EngineLock(this, LockKey.of(name), options);
+  }
+
+  @Override
+  public LockAdmin admin() {
+    return new EngineAdmin(this);
+  }
+
+  @Override
+  public Guarantees guarantees() {
+    return guarantees;
+  }
+
+  /** Contacts the store and waits until it is usable. */
+  void connect() {
+    connection.connectNow(Math.max(requestTimeoutNanos * 5, 1_000_000_000L));
+  }
+
+  void submit(LockKey key, Request request) {
+    Lane lane;
+    do {
+      Lane known = lanes.get(key);
+      lane = known != null ? known : lanes.computeIfAbsent(key, k -> new Lane(this, k));
+    } while (!lane.submit(request));
+  }
+
+  boolean isClosed() {
+    return closed.get();
+  }
+
+  static IllegalStateException closedException() {
+    return new IllegalStateException("this Holdfast is closed; connect a new one");
+  }
+
+  /** Refuses options that the store cannot give. */
+  void check(LockOptions options, LockKey key) {
+    Duration lease = options.leaseFor();
+    if (lease.compareTo(guarantees.shortestLease()) < 0
+        || lease.compareTo(guarantees.longestLease()) > 0) {
+      throw new IllegalArgumentException("leaseFor must be between " + guarantees.shortestLease()
+          + " and " + guarantees.longestLease() + " on " + store.describe() + ", not " + lease);
+    }
+    if (options.holdAtLeast().compareTo(guarantees.longestLease()) > 0) {
+      throw new IllegalArgumentException(
+          "holdAtLeast must not be longer than " + guarantees.longestLease() + " on "
+              + store.describe() + ", not " + options.holdAtLeast());
+    }
+    if (options.fair() && !guarantees.given().contains(io.holdfast.Guarantee.FAIR)) {
+      throw new ConfigurationException(
+          "store " + store.describe() + " cannot be fair between processes; drop fair(true) or"
+              + " choose another store",
+          key.name(),
+          store.describe(),
+          null);
+    }
+  }
+
+  // lanes
+
+  Claimant newClaimant(Lane lane, Request asking, Mode mode, @Nullable Request only) {
+    LockOptions options = asking.options;
+    ClaimId id = new ClaimId(settings.clientId(), numbers.incrementAndGet());
+    Claim claim =
+        new Claim(id, lane.key, 1, 1, options.leaseFor(), options.fair(), settings.holder(asking));
+    Claimant claimant = new Claimant(lane, claim, mode, options, only);
+    claims.put(id.number(), claimant);
+    return claimant;
+  }
+
+  void forget(Claimant claimant) {
+    claims.remove(claimant.claim.id().number());
+  }
+
+  boolean knows(ClaimId id) {
+    return claims.containsKey(id.number());
+  }
+
+  String clientId() {
+    return settings.clientId();
+  }
+
+  void reconcileSoon() {
+    reconciler.soon();
+  }
+
+  void retire(Lane lane) {
+    lanes.remove(lane.key, lane);
+  }
+
+  Tenure.Span span(Grant grant) {
+    return new Tenure.Span(
+        grant.anchor(),
+        grant.lease().toNanos(),
+        Validity.validNanos(grant.lease(), guarantees.granularity()));
+  }
+
+  long requestNanos(Claim claim) {
+    return Validity.requestNanos(requestTimeoutNanos, claim.lease().toNanos());
+  }
+
+  long requestTimeoutNanos() {
+    return requestTimeoutNanos;
+  }
+
+  long refreshNanos() {
+    return jitter(traits.waiterLease().toNanos() / 3);
+  }
+
+  /** Shortens a pause by up to a quarter, so that clients do not march in step. */
+  long jitter(long nanos) {
+    return nanos - (long) (settings.random().nextDouble() * (nanos >> 2));
+  }
+
+  boolean hasListeners() {
+    return !listeners.isEmpty();
+  }
+
+  void tell(Later later, Supplier<LockEvent> event) {
+    if (hasListeners()) {
+      // queued here, under the lane's lock, so that listeners hear of a release before the next grant
+      listeners.add(event.get());
+      later.add(listeners.drain);
+    }
+  }
+
+  // the store, with what it throws as a failed stage
+
+  CompletionStage<Answer> attempt(Claim claim, Mode mode, Instant giveUpAt) {
+    return connection.call(() -> store.attempt(claim, mode, giveUpAt));
+  }
+
+  CompletionStage<Map<ClaimId, Kept>> keep(Collection<Claim> some) {
+    return connection.call(() -> store.keep(some));
+  }
+
+  CompletionStage<Ended> end(Claim claim, Duration keepFor, Instant lastGiveUp) {
+    return connection.call(() -> store.end(claim, keepFor, lastGiveUp));
+  }
+
+  <T> CompletionStage<T> ask(Supplier<CompletionStage<T>> verb) {
+    return connection.call(verb);
+  }
+
+  @Override
+  public void granted(ClaimId claim, Grant grant) {
+    Claimant claimant = find(claim);
+    if (claimant != null) {
+      claimant.pushed(grant);
+    }
+  }
+
+  @Override
+  public void lookAgain(ClaimId claim) {
+    Claimant claimant = find(claim);
+    if (claimant != null) {
+      claimant.lookAgain();
+    }
+  }
+
+  @Override
+  public void lookAgainAll() {
+    claims.values().forEach(Claimant::lookAgain);
+  }
+
+  @Override
+  public void disturbed() {
+    claims.values().forEach(claimant -> claimant.connection(false));
+  }
+
+  @Override
+  public void restored() {
+    claims.values().forEach(claimant -> claimant.connection(true));
+    reconciler.soon();
+  }
+
+  @Override
+  public void lost(ClaimId claim, LossReason reason) {
+    Claimant claimant = find(claim);
+    if (claimant != null) {
+      claimant.lostInStore(reason);
+    }
+  }
+
+  private @Nullable Claimant find(ClaimId id) {
+    return id.client().equals(settings.clientId()) ? claims.get(id.number()) : null;
+  }
+
+  // closing
+
+  @Override
+  public void close() {
+    if (!closed.compareAndSet(false, true)) {
+      return;
+    }
+    lanes.values().forEach(Lane::invalidate);
+    List<CompletableFuture<Boolean>> ends = new ArrayList<>();
+    for (Claimant claimant : claims.values()) {
+      ends.add(claimant.close());
+    }
+    Waiting.quietly(
+        CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new)), requestTimeoutNanos);
+    timer.close();
+    claims.values().forEach(Claimant::giveUpEnding);
+    store.close();
+    settings.closeOwn();
+  }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.engine;
+
+import io.holdfast.Hold;
+import io.holdfast.HoldLostException;
+import io.holdfast.HoldState;
+import io.holdfast.HoldfastException;
+import io.holdfast.LossReason;
+import java.lang.System.Logger.Level;
+import java.lang.ref.Reference;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The handle of a hold. Only the caller keeps it alive: a handle that is garbage-collected before its release is noticed
+ * by the next renewal.
+ */
+public final class EngineHold implements Hold, Outcome {
+  private static final System.Logger LOG = System.getLogger("io.holdfast");
+
+  private final Lane lane;
+  private final Ownership own;
+
+  /**
+   * Made when it is first asked for. It lives here and not in {@link Ownership}, which the engine keeps: what a caller
+   * hangs on it often refers to the hold, and would keep a dropped hold from being noticed.
+   */
+  private final AtomicReference<@Nullable CompletableFuture<@Nullable Void>> lostFuture =
+      new AtomicReference<>();
+
+  EngineHold(Lane lane, Ownership own) {
+    this.lane = lane;
+    this.own = own;
+  }
+
+  @Override
+  public String lockName() {
+    return lane.key.name();
+  }
+
+  @Override
+  public long token() {
+    return own.token;
+  }
+
+  @Override
+  public HoldState state() {
+    if (own.isOurs() && leftNanos() <= 0) {
+      lane.holding.checkTime(own);
+    }
+    return own.state;
+  }
+
+  @Override
+  public boolean isValid() {
+    return own.isOurs() && leftNanos() > 0;
+  }
+
+  @Override
+  public Duration remaining() {
+    return own.isOurs() ? Duration.ofNanos(Math.max(0, leftNanos())) : Duration.ZERO;
+  }
+
+  @Override
+  public void ensureValid() {
+    HoldState now = state();
+    if (now == HoldState.LOST) {
+      throw lossException();
+    }
+    if (now == HoldState.RELEASED) {
+      throw new IllegalStateException(
+          "the hold on lock \"" + lockName() + "\" was released; acquire the lock again");
+    }
+  }
+
+  @Override
+  public CompletableFuture<@Nullable Void> lost() {
+    CompletableFuture<@Nullable Void> future = lostFuture.get();
+    if (future == null) {
+      CompletableFuture<@Nullable Void> fresh = new CompletableFuture<>();
+      future = lostFuture.compareAndSet(null, fresh) ? fresh : lostFuture.get();
+    }
+    if (own.state == HoldState.LOST) {
+      // whoever marked the loss may not have seen a future that is made just now
+      completeLost();
+    }
+    return Objects.requireNonNull(future).copy();
+  }
+
+  /** Completes the future of the loss, if somebody has asked for it. */
+  void completeLost() {
+    CompletableFuture<@Nullable Void> future = lostFuture.get();
+    if (future != null && !future.isDone()) {
+      lane.engine.callbacks.run(() -> future.complete(null));
+    }
+  }
+
+  @Override
+  public Hold detach() {
+    own.detached = true;
+    return this;
+  }
+
+  @Override
+  public boolean release() {
+    return join(releaseAsync(false));
+  }
+
+  @Override
+  public boolean releaseNow() {
+    return join(releaseAsync(true));
+  }
+
+  @Override
+  public void close() {
+    try {
+      release();
+    } catch (HoldfastException e) {
+      LOG.log(
+          Level.WARNING,
+          "lock=" + lockName() + " token=" + token()
+              + ": the store did not confirm the release; it goes on in the background",
+          e);
+    }
+  }
+
+  /**
+   * Releases without blocking.
+   *
+   * @param now whether {@code holdAtLeast} is ignored
+   * @return completes with whether the hold was still ours, on whatever thread learns it
+   */
+  public CompletableFuture<Boolean> releaseAsync(boolean now) {
+    try {
+      return lane.holding.release(own, now);
+    } finally {
+      // until then this handle must not look dropped
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  HoldLostException lossException() {
+    return Objects.requireNonNull(own.loss(), "lost without a reason");
+  }
+
+  @Nullable
+  HoldLostException loss() {
+    return state() == HoldState.LOST ? own.loss() : null;
+  }
+
+  /**
+   * Why a release that was told "not ours" was: lost before, or gone from the store without our having been told.
+   *
+   * @param wasOurs whether it was ours as far as was known here
+   */
+  @Nullable
+  HoldLostException lossAtRelease(boolean wasOurs) {
+    HoldLostException known = own.loss();
+    if (known != null || !wasOurs) {
+      return known;
+    }
+    Instant now = Instant.ofEpochMilli(lane.engine.ticker.wallMillis());
+    return new HoldLostException(
+        lockName(), lane.engine.store.describe(), token(), now, LossReason.GONE);
+  }
+
+  /** The state as it was last written, without looking at the clocks: for entering again. */
+  boolean isOursByState() {
+    return own.isOurs();
+  }
+
+  private long leftNanos() {
+    return own.leftNanos(lane.engine.ticker.now());
+  }
+
+  private static boolean join(CompletableFuture<Boolean> future) {
+    try {
+      return future.join();
+    } catch (CompletionException e) {
+      if (e.getCause() instanceof HoldfastException known) {
+        throw known;
+      }
+      throw e;
+    }
+  }
+}

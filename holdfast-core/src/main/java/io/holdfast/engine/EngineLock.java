@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.engine;
+
+import io.holdfast.AcquireTimeoutException;
+import io.holdfast.DistributedLock;
+import io.holdfast.Hold;
+import io.holdfast.HoldLostException;
+import io.holdfast.HoldfastException;
+import io.holdfast.JavaLock;
+import io.holdfast.LockOptions;
+import io.holdfast.Work;
+import io.holdfast.WorkWithResult;
+import io.holdfast.spi.LockKey;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/** A name and options: turns calls into requests, and outcomes into results. */
+final class EngineLock implements DistributedLock {
+  private static final System.Logger LOG = System.getLogger("io.holdfast");
+
+  final Engine engine;
+  final LockKey key;
+  final LockOptions options;
+
+  EngineLock(Engine engine, LockKey key, LockOptions options) {
+    this.engine = engine;
+    this.key = key;
+    this.options = Objects.requireNonNull(options, "options");
+    engine.check(options, key);
+  }
+
+  @Override
+  public String name() {
+    return key.name();
+  }
+
+  @Override
+  public DistributedLock withOptions(LockOptions other) {
+    return new EngineLock(engine, key, other);
+  }
+
+  @Override
+  public Hold acquire() throws InterruptedException {
+    return hold(block(Request.Kind.BLOCKING, false, null, true));
+  }
+
+  @Override
+  public Hold acquire(Duration waitAtMost) throws InterruptedException {
+    return holdWithin(block(Request.Kind.BLOCKING, false, waitAtMost, true), waitAtMost);
+  }
+
+  @Override
+  public Optional<Hold> tryAcquire() {
+    return holdIfFree(tryOnce(Request.Kind.BLOCKING));
+  }
+
+  @Override
+  public Optional<Hold> tryAcquire(Duration waitAtMost) throws InterruptedException {
+    return holdIfFree(block(Request.Kind.BLOCKING, false, waitAtMost, true));
+  }
+
+  @Override
+  public CompletableFuture<Hold> acquireAsync() {
+    return submit(new FutureRequest<>(engine, options, false, false, 0, this::hold));
+  }
+
+  @Override
+  public CompletableFuture<Hold> acquireAsync(Duration waitAtMost) {
+    long wait = Checks.waitNanos(waitAtMost);
+    return submit(new FutureRequest<>(
+        engine, options, wait == 0, true, wait, outcome -> holdWithin(outcome, waitAtMost)));
+  }
+
+  @Override
+  public CompletableFuture<Optional<Hold>> tryAcquireAsync() {
+    return submit(new FutureRequest<>(engine, options, true, true, 0, this::holdIfFree));
+  }
+
+  @Override
+  public CompletableFuture<Optional<Hold>> tryAcquireAsync(Duration waitAtMost) {
+    long wait = Checks.waitNanos(waitAtMost);
+    return submit(new FutureRequest<>(engine, options, wait == 0, true, wait, this::holdIfFree));
+  }
+
+  @Override
+  public <X extends Exception> boolean tryRun(Work<X> work) throws X {
+    Objects.requireNonNull(work, "work");
+    Outcome outcome = tryOnce(Request.Kind.BLOCKING);
+    if (outcome instanceof Outcome.Busy) {
+      return false;
+    }
+    WorkWithResult<Boolean, X> run = hold -> {
+      work.run(hold);
+      return true;
+    };
+    return doAndRelease(hold(outcome), run);
+  }
+
+  @Override
+  public <X extends Exception> void run(Work<X> work) throws X, InterruptedException {
+    Objects.requireNonNull(work, "work");
+    WorkWithResult<Boolean, X> run = hold -> {
+      work.run(hold);
+      return true;
+    };
+    doAndRelease(acquire(), run);
+  }
+
+  @Override
+  public <T extends @Nullable Object, X extends Exception> T call(WorkWithResult<T, X> work)
+      throws X, InterruptedException {
+    Objects.requireNonNull(work, "work");
+    return doAndRelease(acquire(), work);
+  }
+
+  @Override
+  public JavaLock asJavaLock() {
+    return new JavaLockView(this, engine.threadLocks.of(key));
+  }
+
+  @Override
+  public String toString() {
+    return "lock " + key + " on " + engine.store.describe();
+  }
+
+  private <T extends @Nullable Object, X extends Exception> T doAndRelease(
+      Hold hold, WorkWithResult<T, X> work) throws X {
+    T result;
+    boolean done = false;
+    try {
+      result = work.call(hold);
+      done = true;
+    } finally {
+      if (!done) {
+        releaseQuietly(hold, true);
+      }
+    }
+    EngineHold held = (EngineHold) hold;
+    boolean wasOurs = held.isOursByState();
+    boolean ours = releaseQuietly(hold, false);
+    HoldLostException loss = ours ? null : held.lossAtRelease(wasOurs);
+    if (loss != null) {
+      throw loss;
+    }
+    return result;
+  }
+
+  private static boolean releaseQuietly(Hold hold, boolean now) {
+    try {
+      return now ? hold.releaseNow() : hold.release();
+    } catch (HoldfastException e) {
+      LOG.log(
+          Level.WARNING,
+          "lock=" + hold.lockName() + ": the store did not confirm the release; it goes on in the"
+              + " background",
+          e);
+      return true;
+    }
+  }
+
+  // requests
+
+  private <T> CompletableFuture<T> submit(FutureRequest<T> request) {
+    engine.submit(key, request);
+    return request.future;
+  }
+
+  Outcome tryOnce(Request.Kind kind) {
+    try {
+      return block(kind, true, null, false);
+    } catch (InterruptedException e) {
+      throw new AssertionError("not interruptible", e);
+    }
+  }
+
+  /**
+   * Submits a request and parks until it is settled.
+   *
+   * @param waitAtMost null for no limit
+   * @param interruptible false to keep an interrupt for later
+   */
+  Outcome block(
+      Request.Kind kind, boolean onlyTry, @Nullable Duration waitAtMost, boolean interruptible)
+      throws InterruptedException {
+    if (interruptible && Thread.interrupted()) {
+      throw new InterruptedException();
+    }
+    long wait = waitAtMost == null ? 0 : Checks.waitNanos(waitAtMost);
+    boolean once = onlyTry || (waitAtMost != null && wait == 0);
+    boolean timed = waitAtMost != null && !once;
+    long now = engine.ticker.nanos();
+    long deadline = now + wait;
+    while (true) {
+      Request request = new Request(options, kind, once, timed, now, Math.max(0, deadline - now));
+      engine.submit(key, request);
+      Outcome outcome = request.outcome();
+      if (outcome != null) {
+        // settled without waiting: whether it is valid was looked at just now
+        return outcome;
+      }
+      outcome = park(request, interruptible);
+      if (!(outcome instanceof EngineHold hold) || hold.isValid()) {
+        return outcome;
+      }
+      // it took so long to get here that the hold has ended: the caller never had it
+      boolean stillOurs = releaseQuietly(hold, true);
+      LOG.log(Level.DEBUG, "lock={0}: hold ended before it was taken, ours={1}", key, stillOurs);
+      now = engine.ticker.nanos();
+    }
+  }
+
+  private Outcome park(Request request, boolean interruptible) throws InterruptedException {
+    boolean interrupted = false;
+    try {
+      while (true) {
+        Outcome outcome = request.outcome();
+        if (outcome != null) {
+          return outcome;
+        }
+        LockSupport.park(this);
+        lane(request).awake(request);
+        if (Thread.interrupted()) {
+          interrupted = true;
+          if (interruptible && withdrawn(request)) {
+            interrupted = false;
+            throw new InterruptedException();
+          }
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private static Lane lane(Request request) {
+    return Objects.requireNonNull(request.lane, "submitted");
+  }
+
+  private static boolean withdrawn(Request request) {
+    return lane(request).withdraw(request, new IllegalStateException("interrupted"));
+  }
+
+  // outcomes
+
+  Hold hold(Outcome outcome) {
+    if (outcome instanceof EngineHold hold) {
+      return hold;
+    }
+    throw failure(outcome, Duration.ZERO);
+  }
+
+  private Hold holdWithin(Outcome outcome, Duration waited) {
+    if (outcome instanceof EngineHold hold) {
+      return hold;
+    }
+    throw failure(outcome, waited);
+  }
+
+  private Optional<Hold> holdIfFree(Outcome outcome) {
+    return outcome instanceof Outcome.Busy ? Optional.empty() : Optional.of(hold(outcome));
+  }
+
+  private RuntimeException failure(Outcome outcome, Duration waited) {
+    if (outcome instanceof Outcome.Failed failed) {
+      failed.cause().addSuppressed(new CallSite());
+      return failed.cause();
+    }
+    Outcome.Busy busy = (Outcome.Busy) outcome;
+    return new AcquireTimeoutException(key.name(), engine.store.describe(), waited, busy.holder());
+  }
+
+  /** Where the caller was: the failure itself may have been made on another thread. */
+  private static final class CallSite extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    CallSite() {
+      super("acquired here");
+    }
+  }
+}

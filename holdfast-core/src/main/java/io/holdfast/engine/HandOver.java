@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.engine;
+
+/**
+ * Whether a released hold passes to a waiter of the same process without the store. A pure function.
+ *
+ * <p>The idea is lock cohorting: D. Dice, V. Marathe, N. Shavit, "Lock Cohorting: A General Technique for Designing
+ * NUMA Locks", PPoPP 2012. The bounds keep other processes from starving.
+ */
+final class HandOver {
+  static final int LIMIT_WHEN_OTHERS_WAIT = 64;
+  static final long NANOS_WHEN_OTHERS_WAIT = 20_000_000L;
+
+  /**
+   * A released hold may be taken by whoever comes first, as long as the first in the queue has not waited for this long;
+   * after that it is handed to the first. A thread that runs needs no wake-up, which is most of what a hand-over costs;
+   * Go's {@code sync.Mutex} has the same two modes and the same bound.
+   */
+  static final long PATIENCE_NANOS = 1_000_000L;
+
+  private HandOver() {}
+
+  /** What to do with a hold that was released while a suitable waiter of this process exists. */
+  enum Verdict {
+    /** Pass it on now. */
+    PASS_ON,
+    /** Renew the lease, then pass it on. */
+    RENEW_FIRST,
+    /** Give it back to the store. */
+    GIVE_BACK
+  }
+
+  /**
+   * Decides.
+   *
+   * @param renewed whether the lease is one that is renewed
+   * @param handOvers how often this grant was passed on already
+   * @param othersWait whether another process is known to wait
+   * @param passedOnSince how often it was passed on since that is known
+   * @param nanosSince how long that is known
+   * @param leaseNanos the lease
+   * @param leftNanos what is left of its validity
+   */
+  static Verdict decide(
+      boolean renewed,
+      int handOvers,
+      boolean othersWait,
+      int passedOnSince,
+      long nanosSince,
+      long leaseNanos,
+      long leftNanos) {
+    if (!renewed || handOvers >= Tokens.HAND_OVER_LIMIT) {
+      return Verdict.GIVE_BACK;
+    }
+    if (othersWait
+        && (passedOnSince >= LIMIT_WHEN_OTHERS_WAIT || nanosSince >= NANOS_WHEN_OTHERS_WAIT)) {
+      return Verdict.GIVE_BACK;
+    }
+    return leftNanos >= leaseNanos / 3 * 2 ? Verdict.PASS_ON : Verdict.RENEW_FIRST;
+  }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.engine;
+
+import io.holdfast.Hold;
+import io.holdfast.HoldLostException;
+import io.holdfast.HoldfastException;
+import io.holdfast.JavaLock;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import org.jspecify.annotations.Nullable;
+
+/** The reentrant view of a lock; what is shared between views is in {@link ThreadLock}. */
+final class JavaLockView implements JavaLock {
+  private static final System.Logger LOG = System.getLogger("io.holdfast");
+
+  private final EngineLock lock;
+  private final ThreadLock shared;
+
+  JavaLockView(EngineLock lock, ThreadLock shared) {
+    this.lock = lock;
+    this.shared = shared;
+  }
+
+  @Override
+  public void lock() {
+    if (shared.enterAgain()) {
+      return;
+    }
+    try {
+      own(lock.block(Request.Kind.THREAD_OWNED, false, null, false));
+    } catch (InterruptedException e) {
+      throw new AssertionError("not interruptible", e);
+    }
+  }
+
+  @Override
+  public void lockInterruptibly() throws InterruptedException {
+    if (Thread.interrupted()) {
+      throw new InterruptedException();
+    }
+    if (!shared.enterAgain()) {
+      own(lock.block(Request.Kind.THREAD_OWNED, false, null, true));
+    }
+  }
+
+  @Override
+  public boolean tryLock() {
+    return shared.enterAgain() || owned(lock.tryOnce(Request.Kind.THREAD_OWNED));
+  }
+
+  @Override
+  public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+    if (Thread.interrupted()) {
+      throw new InterruptedException();
+    }
+    if (shared.enterAgain()) {
+      return true;
+    }
+    Duration wait = Duration.ofNanos(unit.toNanos(time));
+    return owned(lock.block(Request.Kind.THREAD_OWNED, false, wait, true));
+  }
+
+  private void own(Outcome outcome) {
+    lock.hold(outcome);
+    owned(outcome);
+  }
+
+  private boolean owned(Outcome outcome) {
+    if (outcome instanceof EngineHold hold) {
+      shared.own(hold);
+      return true;
+    }
+    if (outcome instanceof Outcome.Failed) {
+      lock.hold(outcome);
+    }
+    return false;
+  }
+
+  @Override
+  public void unlock() {
+    ThreadLock.Owner owner = ownerOrThrow();
+    if (--owner.count > 0) {
+      throwIfLost(owner.hold.isOursByState() ? null : owner.hold.loss());
+      return;
+    }
+    boolean wasOurs = owner.hold.isOursByState();
+    shared.disown(owner);
+    boolean ours;
+    try {
+      ours = owner.hold.release();
+    } catch (HoldfastException e) {
+      LOG.log(
+          Level.WARNING,
+          "lock=" + lock.name() + ": the store did not confirm the release; it goes on in the"
+              + " background",
+          e);
+      return;
+    }
+    if (!ours) {
+      throwIfLost(owner.hold.lossAtRelease(wasOurs));
+    }
+  }
+
+  private void throwIfLost(@Nullable HoldLostException loss) {
+    if (loss != null) {
+      IllegalMonitorStateException lost = new IllegalMonitorStateException(
+          "the hold on lock \"" + lock.name() + "\" was lost before it was unlocked");
+      lost.initCause(loss);
+      throw lost;
+    }
+  }
+
+  @Override
+  public Condition newCondition() {
+    throw new UnsupportedOperationException(
+        "a distributed lock has no conditions; poll, or use the store's own notifications");
+  }
+
+  @Override
+  public boolean isHeldByCurrentThread() {
+    ThreadLock.Owner owner = shared.mine();
+    return owner != null && owner.hold.isValid();
+  }
+
+  @Override
+  public int holdCount() {
+    ThreadLock.Owner owner = shared.mine();
+    return owner == null ? 0 : owner.count;
+  }
+
+  @Override
+  public Hold hold() {
+    return ownerOrThrow().hold;
+  }
+
+  private ThreadLock.Owner ownerOrThrow() {
+    ThreadLock.Owner owner = shared.mine();
+    if (owner == null) {
+      throw new IllegalMonitorStateException("thread " + Thread.currentThread().getName()
+          + " does not own lock \"" + lock.name() + "\"");
+    }
+    return owner;
+  }
+}

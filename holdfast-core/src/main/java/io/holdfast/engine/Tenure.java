@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.engine;
+
+import io.holdfast.HoldState;
+import io.holdfast.LockEvent;
+import io.holdfast.LockOptions;
+import io.holdfast.LossReason;
+import io.holdfast.Moment;
+import io.holdfast.spi.Grant;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The time in which a claim holds the lock in the store, through all the holds that it is passed on to. Guarded by the
+ * lane's lock; only {@link #span} is read without it.
+ */
+final class Tenure {
+  /**
+   * How long the claim is certainly ours.
+   *
+   * @param anchor the lease began after this
+   * @param leaseNanos the lease
+   * @param validNanos how much of it we trust
+   */
+  record Span(Moment anchor, long leaseNanos, long validNanos) {
+    long leftNanos(Moment now) {
+      return validNanos - anchor.elapsedNanos(now.nanos(), now.wallMillis());
+    }
+  }
+
+  final Claimant claimant;
+  final long revision;
+  volatile Span span;
+
+  /** The current hold; null while a renewal is awaited before the lock is passed on. */
+  @Nullable
+  Ownership own;
+
+  /** Whether the lock is this process's and no hold's: the next request that comes may take it. */
+  boolean free;
+
+  private @Nullable Handle handle;
+  private int handOvers;
+  private long nextRenewNanos;
+  private long renewSentNanos;
+
+  /** The number of the renewal that is under way, or was last; its answer carries it back. */
+  private int renewal;
+
+  private boolean renewalUnderWay;
+
+  Tenure(Claimant claimant, Grant grant) {
+    this.claimant = claimant;
+    this.revision = grant.revision();
+    this.span = claimant.engine.span(grant);
+    this.renewSentNanos = span.anchor().nanos();
+    this.nextRenewNanos = span.anchor().nanos() + Validity.renewAfter(span.leaseNanos());
+  }
+
+  long leftNanos(Moment now) {
+    return span.leftNanos(now);
+  }
+
+  int handOvers() {
+    return handOvers;
+  }
+
+  /** Makes the hold for a request, the first or the next one of this grant. */
+  EngineHold give(Request request, Moment since, boolean handedOver) {
+    if (handedOver) {
+      handOvers++;
+    }
+    Ownership fresh = new Ownership(this, Tokens.token(revision, handOvers), request, since);
+    EngineHold hold = new EngineHold(claimant.lane, fresh);
+    own = fresh;
+    handle = new Handle(hold, this, claimant.engine.dropped);
+    return hold;
+  }
+
+  /** Looks at the clocks: loss, risk, renewal. Under the lane's lock, on the timer. */
+  void due(Later later) {
+    Moment now = claimant.engine.ticker.now();
+    Ownership holder = own;
+    if ((holder == null ? leftNanos(now) : holder.leftNanos(now)) <= 0) {
+      claimant.lane.holding.lose(this, whyLost(now), later);
+      return;
+    }
+    if (free) {
+      claimant.lane.holding.settleFree(this, later);
+      return;
+    }
+    if (holder != null && isAbandoned()) {
+      claimant.lane.holding.abandon(this, later);
+      return;
+    }
+    if (holder != null
+        && holder.state == HoldState.HELD
+        && renews()
+        && sinceAnchor(now) >= Validity.atRiskAfter(span.leaseNanos())) {
+      atRisk(now, later);
+    }
+    if (renews() && now.nanos() - nextRenewNanos >= 0) {
+      renew(now.nanos(), later);
+    }
+    schedule(now);
+  }
+
+  /** Asks the store to extend the lease, unless that is under way; the answer comes to {@link #renewed}. */
+  void renew(long nowNanos, Later later) {
+    long timeout = claimant.engine.requestNanos(claimant.claim);
+    if (renewalUnderWay && nowNanos - renewSentNanos < timeout) {
+      nextRenewNanos = renewSentNanos + timeout;
+      return;
+    }
+    renewalUnderWay = true;
+    renewal++;
+    renewSentNanos = nowNanos;
+    nextRenewNanos = nowNanos + timeout;
+    claimant.engine.keeper.add(claimant, this, renewal);
+    later.add(claimant.engine.keeper.flush);
+  }
+
+  /** A renewal was answered, one way or another; one that was given up before does not count. */
+  void renewalAnswered(int number) {
+    if (number == renewal) {
+      renewalUnderWay = false;
+    }
+  }
+
+  /** The renewal failed or was not understood: the next try is nearer than a whole interval. */
+  void renewalFailed() {
+    Moment now = claimant.engine.ticker.now();
+    long pause = claimant.engine.jitter(Validity.retryAfter(span.leaseNanos()));
+    nextRenewNanos = now.nanos() + pause;
+    schedule(now);
+  }
+
+  /** The store confirmed: takes the new lease if it says more than what is known. */
+  void renewed(Grant grant, Later later) {
+    Span fresh = claimant.engine.span(grant);
+    Moment now = claimant.engine.ticker.now();
+    if (fresh.leftNanos(now) > leftNanos(now)) {
+      span = fresh;
+      nextRenewNanos = fresh.anchor().nanos() + Validity.renewAfter(fresh.leaseNanos());
+    } else {
+      nextRenewNanos = now.nanos() + Validity.retryAfter(span.leaseNanos());
+    }
+    Ownership holder = own;
+    if (holder != null && leftNanos(now) > 0) {
+      if (holder.state == HoldState.AT_RISK
+          && sinceAnchor(now) < Validity.atRiskAfter(span.leaseNanos())) {
+        holder.state = HoldState.HELD;
+      }
+      Duration margin = Duration.ofNanos(Math.max(0, holder.leftNanos(now)));
+      claimant.engine.tell(
+          later, () -> new LockEvent.Renewed(claimant.name(), holder.token, margin));
+    }
+    schedule(now);
+  }
+
+  /** The connection is disturbed: a renewal that is under way is given up. */
+  void disturbed(Later later) {
+    renewalUnderWay = false;
+    Ownership holder = own;
+    if (holder != null && holder.state == HoldState.HELD && renews()) {
+      atRisk(claimant.engine.ticker.now(), later);
+    }
+  }
+
+  /** The connection works again: a lease that is renewed is renewed now. */
+  void restored(Later later) {
+    if (renews()) {
+      renew(claimant.engine.ticker.nanos(), later);
+      schedule(claimant.engine.ticker.now());
+    }
+  }
+
+  /** Sets the timer for what comes next. */
+  void schedule(Moment now) {
+    Ownership holder = own;
+    long left = holder == null ? leftNanos(now) : holder.leftNanos(now);
+    long wait = left;
+    if (renews()) {
+      wait = Math.min(wait, nextRenewNanos - now.nanos());
+      if (holder != null && holder.state == HoldState.HELD) {
+        wait = Math.min(wait, Validity.atRiskAfter(span.leaseNanos()) - sinceAnchor(now));
+      }
+    }
+    claimant.wakeAt(now.nanos() + Math.max(0, wait));
+  }
+
+  /** Whether the store was last heard of so long ago that others may have come to wait unnoticed. */
+  boolean isStale(Moment now) {
+    return sinceAnchor(now) >= HandOver.NANOS_WHEN_OTHERS_WAIT
+        && now.nanos() - renewSentNanos >= HandOver.NANOS_WHEN_OTHERS_WAIT;
+  }
+
+  LockOptions options() {
+    return claimant.options;
+  }
+
+  /** Whether the lease is to be extended: also once for a fixed one, if the store pushed a short grant. */
+  private boolean renews() {
+    boolean wanted =
+        options().renew() || span.leaseNanos() < claimant.claim.lease().toNanos();
+    return wanted && !ownerDied();
+  }
+
+  private boolean ownerDied() {
+    Ownership holder = own;
+    return holder != null
+        && holder.kind == Request.Kind.THREAD_OWNED
+        && holder.thread != null
+        && !holder.thread.isAlive();
+  }
+
+  private boolean isAbandoned() {
+    Handle reference = handle;
+    return reference != null && reference.get() == null;
+  }
+
+  /** Whether the handle was dropped unreleased. */
+  boolean wasAbandoned() {
+    return own != null && isAbandoned();
+  }
+
+  /** Returns the handle of the current hold; null if there is none, or it was dropped. */
+  @Nullable
+  EngineHold handle() {
+    return handle == null ? null : handle.get();
+  }
+
+  private LossReason whyLost(Moment now) {
+    if (ownerDied()) {
+      return LossReason.THREAD_DIED;
+    }
+    return leftNanos(now) > 0 ? LossReason.HELD_TOO_LONG : LossReason.LEASE_ENDED;
+  }
+
+  private void atRisk(Moment now, Later later) {
+    Ownership holder = java.util.Objects.requireNonNull(own);
+    holder.state = HoldState.AT_RISK;
+    Duration left = Duration.ofNanos(Math.max(0, holder.leftNanos(now)));
+    claimant.engine.tell(later, () -> new LockEvent.AtRisk(claimant.name(), holder.token, left));
+  }
+
+  private long sinceAnchor(Moment now) {
+    return span.anchor().elapsedNanos(now.nanos(), now.wallMillis());
+  }
+}

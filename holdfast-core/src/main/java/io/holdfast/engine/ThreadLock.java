@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.engine;
+
+import io.holdfast.HoldLostException;
+import io.holdfast.spi.LockKey;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which thread owns one name, and how often it has entered. All views of the name share it.
+ *
+ * <p>{@link #current} is written by the thread that has just acquired the hold or is about to release it, so between
+ * grants only an owner that lost its hold races for it; the entry itself is touched by its own thread only. An owner whose hold was lost may find
+ * its place taken by the next one: it is then kept aside until it has left as often as it had entered.
+ */
+final class ThreadLock {
+  /** One thread's ownership. */
+  static final class Owner {
+    final Thread thread;
+    final EngineHold hold;
+    int count = 1;
+
+    Owner(Thread thread, EngineHold hold) {
+      this.thread = thread;
+      this.hold = hold;
+    }
+  }
+
+  final LockKey key;
+  private final ThreadLocks registry;
+  /** Serialises the next owner with one that lost its hold and leaves only now. */
+  private final ReentrantLock changes = new ReentrantLock();
+
+  private volatile @Nullable Owner current;
+
+  /** Owners that lost their hold and were overtaken; empty nearly always. */
+  private final Map<Thread, Owner> overtaken = new ConcurrentHashMap<>(0);
+
+  ThreadLock(ThreadLocks registry, LockKey key) {
+    this.registry = registry;
+    this.key = key;
+  }
+
+  /** Returns what the calling thread owns, lost or not. */
+  @Nullable
+  Owner mine() {
+    Owner owner = current;
+    Thread thread = Thread.currentThread();
+    if (owner != null && owner.thread.equals(thread)) {
+      return owner;
+    }
+    return overtaken.isEmpty() ? null : overtaken.get(thread);
+  }
+
+  /** Enters again if the calling thread owns the lock; says whether it did. */
+  boolean enterAgain() {
+    Owner owner = mine();
+    if (owner == null) {
+      return false;
+    }
+    if (!owner.hold.isOursByState()) {
+      HoldLostException loss = owner.hold.loss();
+      throw new IllegalStateException(
+          "the hold on lock \"" + key + "\" is no longer ours; unlock() as often as it was locked"
+              + " before locking again",
+          loss);
+    }
+    if (owner.count == Integer.MAX_VALUE) {
+      throw new IllegalStateException("lock \"" + key + "\" was entered too often");
+    }
+    owner.count++;
+    return true;
+  }
+
+  /** The calling thread has just acquired the hold. */
+  void own(EngineHold hold) {
+    changes.lock();
+    try {
+      ownLocked(hold);
+    } finally {
+      changes.unlock();
+    }
+  }
+
+  private void ownLocked(EngineHold hold) {
+    Owner before = current;
+    if (before != null && before.thread.isAlive()) {
+      overtaken.put(before.thread, before);
+    }
+    overtaken.keySet().removeIf(thread -> !thread.isAlive());
+    current = new Owner(Thread.currentThread(), hold);
+    registry.keepAlive(this, true);
+  }
+
+  /** The calling thread left for the last time; to be called before the hold is released. */
+  void disown(Owner owner) {
+    changes.lock();
+    try {
+      if (current == owner) {
+        current = null;
+      }
+      overtaken.remove(owner.thread, owner);
+      if (current == null && overtaken.isEmpty()) {
+        registry.keepAlive(this, false);
+      }
+    } finally {
+      changes.unlock();
+    }
+  }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.spi;
+
+import io.holdfast.ConfigurationException;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeSet;
+
+/**
+ * The address of a store, with Holdfast's own {@code holdfast.*} query parameters taken out, so that no driver sees
+ * them. Its text form never shows a password.
+ */
+public final class StoreAddress {
+  private static final String OURS = "holdfast.";
+
+  private final String scheme;
+  private final String url;
+  private final Map<String, String> options;
+
+  private StoreAddress(String scheme, String url, Map<String, String> options) {
+    this.scheme = scheme;
+    this.url = url;
+    this.options = options;
+  }
+
+  /**
+   * Reads an address.
+   *
+   * @param text {@code scheme:rest[?parameters]}; with {@code jdbc:}, the scheme has two parts
+   * @return the address
+   * @throws ConfigurationException if it has no scheme
+   */
+  public static StoreAddress parse(String text) {
+    Objects.requireNonNull(text, "uri");
+    int colon = text.indexOf(':');
+    if (colon > 0 && text.regionMatches(true, 0, "jdbc:", 0, 5)) {
+      colon = text.indexOf(':', 5);
+    }
+    if (colon <= 0) {
+      throw new ConfigurationException(
+          "a store's address begins with its scheme, as in memory: or sqlite:locks.db; this one has"
+              + " none",
+          "no store",
+          null);
+    }
+    String scheme = text.substring(0, colon).toLowerCase(Locale.ROOT);
+    int question = text.indexOf('?');
+    if (question < 0) {
+      return new StoreAddress(scheme, text, Map.of());
+    }
+    Map<String, String> options = new LinkedHashMap<>();
+    List<String> others = new ArrayList<>();
+    for (String part : text.substring(question + 1).split("&", -1)) {
+      if (part.startsWith(OURS)) {
+        int equals = part.indexOf('=');
+        String key = equals < 0 ? part : part.substring(0, equals);
+        String value = equals < 0 ? "" : part.substring(equals + 1);
+        options.put(key.substring(OURS.length()), decode(key, value));
+      } else if (!part.isEmpty()) {
+        others.add(part);
+      }
+    }
+    String base = text.substring(0, question);
+    String url = others.isEmpty() ? base : base + "?" + String.join("&", others);
+    return new StoreAddress(scheme, url, Map.copyOf(options));
+  }
+
+  private static String decode(String key, String value) {
+    try {
+      return URLDecoder.decode(value, StandardCharsets.UTF_8);
+    } catch (IllegalArgumentException e) {
+      throw new ConfigurationException(
+          "the value of " + key + " is not encoded as a URL's parameters are", "no store", e);
+    }
+  }
+
+  /**
+   * Returns the scheme.
+   *
+   * @return in lower case, without the colon; two parts for JDBC
+   */
+  public String scheme() {
+    return scheme;
+  }
+
+  /**
+   * Returns the address for the driver. May hold a password.
+   *
+   * @return the address without Holdfast's parameters
+   */
+  public String url() {
+    return url;
+  }
+
+  /**
+   * Returns what follows the scheme's colon, without any parameters.
+   *
+   * @return for example the path of {@code sqlite:PATH}
+   */
+  public String rest() {
+    int question = url.indexOf('?');
+    return url.substring(scheme.length() + 1, question < 0 ? url.length() : question);
+  }
+
+  /**
+   * Returns one of Holdfast's parameters.
+   *
+   * @param name without {@code holdfast.}
+   * @return its value
+   */
+  public Optional<String> option(String name) {
+    return Optional.ofNullable(options.get(name));
+  }
+
+  /**
+   * Refuses parameters that the store does not know, so that a typing error is not ignored.
+   *
+   * @param known the names that it knows, without {@code holdfast.}
+   * @throws ConfigurationException naming the unknown ones and the known ones
+   */
+  public void requireOnly(String... known) {
+    TreeSet<String> unknown = new TreeSet<>(options.keySet());
+    unknown.removeAll(List.of(known));
+    if (!unknown.isEmpty()) {
+      throw new ConfigurationException(
+          "unknown parameter holdfast." + String.join(", holdfast.", unknown) + "; "
+              + (known.length == 0
+                  ? "this store has none"
+                  : "this store knows holdfast." + String.join(", holdfast.", known)),
+          toString(),
+          null);
+    }
+  }
+
+  /** Returns the address for people: user and password, and all parameters, left out. */
+  @Override
+  public String toString() {
+    String text = url;
+    int authority = text.indexOf("//");
+    int at = text.lastIndexOf('@');
+    if (authority >= 0 && at > authority) {
+      text = text.substring(0, authority + 2) + text.substring(at + 1);
+    }
+    int question = text.indexOf('?');
+    if (question >= 0) {
+      text = text.substring(0, question);
+    }
+    return text;
+  }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.spi;
+
+import io.holdfast.StoreUnavailableException;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a store's stage fails. Anything else that a stage fails with is treated as unknown.
+ *
+ * <p>{@link #notApplied()} is a promise: the request did not change the store and never will. Without it the outcome is
+ * unknown.
+ */
+public final class StoreException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  private final StoreUnavailableException.Reason reason;
+  private final boolean notApplied;
+
+  /**
+   * Makes an exception.
+   *
+   * @param message what happened and what to do; no secrets
+   * @param reason the kind of failure
+   * @param notApplied true only if the request certainly was not and will not be applied
+   * @param cause the cause, or null
+   */
+  public StoreException(
+      String message,
+      StoreUnavailableException.Reason reason,
+      boolean notApplied,
+      @Nullable Throwable cause) {
+    super(message, cause);
+    this.reason = Objects.requireNonNull(reason, "reason");
+    this.notApplied = notApplied;
+  }
+
+  /**
+   * Returns the kind of failure. {@code UNREACHABLE} is retried; the others need a person.
+   *
+   * @return the reason
+   */
+  public StoreUnavailableException.Reason reason() {
+    return reason;
+  }
+
+  /**
+   * Says whether the request certainly changed nothing.
+   *
+   * @return false for unknown
+   */
+  public boolean notApplied() {
+    return notApplied;
+  }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.spi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.ConfigurationException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Addresses: our parameters go out, the driver's stay, secrets never show. */
+class StoreAddressTest {
+  @Test
+  void ourParameters_areTakenOut() {
+    StoreAddress address =
+        StoreAddress.parse("jdbc:postgresql://db/x?user=a&holdfast.retention=1%20h&ssl=true");
+    assertThat(address.scheme()).isEqualTo("jdbc:postgresql");
+    assertThat(address.url()).isEqualTo("jdbc:postgresql://db/x?user=a&ssl=true");
+    assertThat(address.option("retention")).contains("1 h");
+  }
+
+  @Test
+  void rest_isWhatFollowsTheScheme() {
+    assertThat(StoreAddress.parse("sqlite:/a/b.db?holdfast.retention=1h").rest())
+        .isEqualTo("/a/b.db");
+    assertThat(StoreAddress.parse("JDBC:SQLite:x.db").scheme()).isEqualTo("jdbc:sqlite");
+    assertThat(StoreAddress.parse("memory:").rest()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "redis://user:s3cret@host:1/0",
+        "redis://:s3cret@host",
+        "jdbc:mysql://host/db?user=u&password=s3cret",
+        "redis://u:p@s3cret@host"
+      })
+  void toString_showsNoSecret(String uri) {
+    assertThat(StoreAddress.parse(uri).toString()).doesNotContain("s3cret").contains("host");
+  }
+
+  @Test
+  void unknownParameter_isRefusedByName() {
+    StoreAddress address = StoreAddress.parse("sqlite:x?holdfast.retentoin=1h");
+    assertThatThrownBy(() -> address.requireOnly("retention"))
+        .isInstanceOf(ConfigurationException.class)
+        .hasMessageContaining("holdfast.retentoin")
+        .hasMessageContaining("holdfast.retention");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "nothing", ":x", "jdbc:"})
+  void noScheme_isRefused(String uri) {
+    assertThatThrownBy(() -> Stores.open(uri)).isInstanceOf(ConfigurationException.class);
+  }
+
+  @Test
+  void unknownScheme_listsThoseFoundAndNamesTheArtifact() {
+    assertThatThrownBy(() -> Stores.open("redis://localhost"))
+        .isInstanceOf(ConfigurationException.class)
+        .hasMessageContaining("memory:")
+        .hasMessageContaining("io.holdfast:holdfast-redis");
+    assertThatThrownBy(() -> Stores.open("nonsense:x"))
+        .isInstanceOf(ConfigurationException.class)
+        .hasMessageContaining("memory:");
+  }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.examples;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The line of a crontab, as it stands in this module's README, with its times scaled down. */
+class HourlyCrontabTest extends HourlyMessageCases {
+  /** The first contact with the store is within the wait here; when it takes all of it, the answer is 69 and not 75. */
+  private static final int FIRST_CONTACT_MILLIS =
+      3_000 * Integer.getInteger("holdfast.patience", 1);
+
+  @Override
+  List<String> commandLine(int waitMillis) throws IOException {
+    List<String> words = new ArrayList<>(List.of("io.holdfast.cli.Main"));
+    for (String word : crontab().split(" ", -1)) {
+      words.add(
+          switch (word) {
+            case "5m" -> waitMillis + FIRST_CONTACT_MILLIS + "ms";
+            case "50m" -> KEPT_MILLIS + "ms";
+            case "30s" -> LEASE_MILLIS + "ms";
+            case "send-message" -> sendMessage().toString();
+            default -> word;
+          });
+    }
+    words.addAll(2, List.of("--store", "sqlite:" + folder.resolve("locks.db")));
+    return java(words.toArray(String[]::new));
+  }
+
+  /** What the line runs, from {@code run} on. */
+  private static String crontab() throws IOException {
+    String start = "0 * * * * holdfast ";
+    return Files.readString(Path.of("README.md"))
+        .lines()
+        .filter(line -> line.startsWith(start))
+        .findFirst()
+        .orElseThrow()
+        .substring(start.length());
+  }
+
+  private Path sendMessage() throws IOException {
+    Path script = folder.resolve("send-message");
+    if (!Files.exists(script)) {
+      Files.writeString(script, """
+          #!/bin/sh
+          if rm first 2>/dev/null; then
+            echo first
+            read -r ending
+            [ "$ending" = succeed ] || exit 1
+          fi
+          echo "the hourly message, token $HOLDFAST_TOKEN" >>outbox
+          """);
+      if (!script.toFile().setExecutable(true)) {
+        throw new IOException("cannot make " + script + " executable");
+      }
+    }
+    return script;
+  }
+
+  /** Whether a command waits is not to be seen from outside; that it is late changes nothing in what must come out. */
+  @Override
+  void untilAllAsk() {}
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.examples;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * As much of a Markdown file as the tests of the documents need: code blocks, headings, tables, links.
+ *
+ * @param file where it is
+ * @param blocks the fenced code
+ * @param headings in order, with their level
+ * @param tables how each is shaped
+ * @param links the targets of links in the text, in order
+ */
+record Markdown(
+    Path file, List<Block> blocks, List<Heading> headings, List<Shape> tables, List<String> links) {
+  private static final Pattern HEADING = Pattern.compile("(#{1,6}) (.*)");
+  private static final Pattern LINK = Pattern.compile("\\[[^]\\[]*]\\(([^()\\s]+)\\)");
+  private static final Pattern CODE = Pattern.compile("`[^`]*`");
+
+  /** Fenced code in a language. */
+  record Block(String language, String code) {
+    /** The code without white space: the formatter breaks lines where it likes. */
+    String normal() {
+      return Markdown.normal(code);
+    }
+  }
+
+  /** A heading. */
+  record Heading(int level, String text) {
+    /** What a link to this heading ends with. */
+    String anchor() {
+      return text.toLowerCase(Locale.ROOT).replaceAll("[^\\p{L}\\p{N}_ -]", "").replace(' ', '-');
+    }
+  }
+
+  /** The size of a table, its head not counted as a row. */
+  record Shape(int columns, int rows) {}
+
+  static String normal(String code) {
+    return code.replaceAll("\\s", "");
+  }
+
+  static Markdown read(Path file) throws IOException {
+    Markdown read = new Markdown(
+        file, new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+    List<String> lines = Files.readAllLines(file);
+    int at = 0;
+    while (at < lines.size()) {
+      String line = lines.get(at);
+      if (line.startsWith("```")) {
+        at = read.takeBlock(lines, at);
+      } else if (line.startsWith("|")) {
+        at = read.takeTable(lines, at);
+      } else {
+        read.takeText(line);
+        at++;
+      }
+    }
+    return read;
+  }
+
+  private int takeBlock(List<String> lines, int from) {
+    int end = from + 1;
+    while (!lines.get(end).startsWith("```")) {
+      end++;
+    }
+    String language = lines.get(from).substring(3).strip();
+    blocks.add(new Block(language, String.join("\n", lines.subList(from + 1, end))));
+    return end + 1;
+  }
+
+  private int takeTable(List<String> lines, int from) {
+    int end = from;
+    while (end < lines.size() && lines.get(end).startsWith("|")) {
+      takeText(lines.get(end));
+      end++;
+    }
+    String head = CODE.matcher(lines.get(from)).replaceAll("");
+    int columns = (int) head.chars().filter(c -> c == '|').count() - 1;
+    tables.add(new Shape(columns, end - from - 2));
+    return end;
+  }
+
+  private void takeText(String line) {
+    Matcher heading = HEADING.matcher(line);
+    if (heading.matches()) {
+      headings.add(new Heading(heading.group(1).length(), heading.group(2)));
+    }
+    Matcher link = LINK.matcher(CODE.matcher(line).replaceAll("code"));
+    while (link.find()) {
+      links.add(link.group(1));
+    }
+  }
+}

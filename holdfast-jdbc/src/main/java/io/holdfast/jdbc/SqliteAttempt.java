@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.jdbc;
+
+import io.holdfast.Moment;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.Mode;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * One try to get a lock.
+ *
+ * <p>{@code giveUpAt} is judged here, right before the statements and with the connection in hand, and not by a
+ * condition in them: no statement of ours ever waits for the file (see {@link SqliteConnection}), so nothing can come
+ * between the judgement and the change but the suspension of this very process, and the only one who relies on {@code
+ * giveUpAt} is this process's own {@code end}, which runs on the same connection and so before or after, never between.
+ * It counts by both clocks from the moment of the call: a wall clock that steps back gives no second chance.
+ *
+ * <p>A lease begins at the same reading of the clock that the answer gives as its anchor.
+ */
+final class SqliteAttempt extends SqliteRequest<Answer> {
+  private static final Answer LATE = new Answer.Late();
+  private static final Answer BUSY = new Answer.Busy(false, Optional.empty(), Optional.empty());
+  private static final Answer BEHIND = new Answer.Busy(true, Optional.empty(), Optional.empty());
+
+  /** A row can change between two statements, but somebody always gets ahead then. */
+  private static final int LOOKS = 3;
+
+  private final SqliteContext context;
+  private final SqliteWaiting waiting;
+  private final Claim claim;
+  private final Mode mode;
+  private final long allowedNanos;
+  private final String id;
+
+  SqliteAttempt(
+      SqliteContext context, SqliteWaiting waiting, Claim claim, Mode mode, Instant giveUpAt) {
+    super(context.now());
+    this.context = context;
+    this.waiting = waiting;
+    this.claim = claim;
+    this.mode = mode;
+    allowedNanos = (giveUpAt.toEpochMilli() - asked.wallMillis()) * 1_000_000L;
+    id = claim.id().toString();
+  }
+
+  @Override
+  boolean needsTransaction() {
+    return claim.fair();
+  }
+
+  @Override
+  boolean isOverdue(Moment now) {
+    return asked.elapsedNanos(now.nanos(), now.wallMillis()) > allowedNanos;
+  }
+
+  @Override
+  void answered(Answer answer) {
+    if (mode == Mode.QUEUE && answer instanceof Answer.Busy) {
+      waiting.add(claim);
+    } else {
+      waiting.remove(claim.id());
+    }
+  }
+
+  @Override
+  Answer run(SqliteSession session) throws SQLException {
+    Moment now = context.now();
+    if (isOverdue(now)) {
+      if (wasKeptOut()) {
+        throw SqliteErrors.busyTooLong(context.store(), null);
+      }
+      return LATE;
+    }
+    return claim.fair() ? fair(session, now) : plain(session, now);
+  }
+
+  private Answer plain(SqliteSession session, Moment now) throws SQLException {
+    long nowUs = SqliteContext.micros(now);
+    long revision = session.locks.nextRevision(nowUs);
+    if (session.locks.take(claim, id, revision, nowUs)) {
+      return granted(revision, now, false);
+    }
+    for (int look = 0; look < LOOKS; look++) {
+      SqliteRow row = session.locks.read(claim.name().name());
+      if (row != null && isOthers(row, nowUs)) {
+        return busy(session, row, false, nowUs);
+      }
+      SqliteLocks.Done done = session.locks.grant(claim, id, revision, nowUs);
+      if (done != null) {
+        return granted(done.revision(), now, done.othersWait());
+      }
+    }
+    return BUSY;
+  }
+
+  /** Within a transaction: what is read stays so. */
+  private Answer fair(SqliteSession session, Moment now) throws SQLException {
+    long nowUs = SqliteContext.micros(now);
+    String name = claim.name().name();
+    SqliteRow row = session.locks.read(name);
+    if (row != null && isOthers(row, nowUs)) {
+      boolean queue = mode == Mode.QUEUE;
+      if (queue) {
+        enter(session, nowUs);
+      }
+      return busy(session, row, queue, nowUs);
+    }
+    boolean own = row != null && row.isTaken(nowUs);
+    SqliteQueue.Head head = own ? null : session.queue.head(name, nowUs);
+    if (head != null && !head.claim().equals(id)) {
+      if (mode == Mode.TRY) {
+        return BUSY;
+      }
+      enter(session, nowUs);
+      return BEHIND;
+    }
+    long revision = session.locks.nextRevision(nowUs);
+    SqliteLocks.Done done = session.locks.grant(claim, id, revision, nowUs);
+    if (done == null) {
+      throw new SQLException("a free lock could not be taken: " + name);
+    }
+    if (head != null) {
+      session.queue.leave(id);
+    }
+    return granted(done.revision(), now, done.othersWait());
+  }
+
+  /** The dead are dropped first, ourselves too: who let his place lapse stands at the end again. */
+  private void enter(SqliteSession session, long nowUs) throws SQLException {
+    session.queue.dropDead(claim.name().name(), nowUs);
+    session.queue.enter(claim, id, nowUs + SqliteWaiting.WAITER_LEASE_US);
+  }
+
+  private boolean isOthers(SqliteRow row, long nowUs) {
+    return row.isTaken(nowUs) && !id.equals(row.claim());
+  }
+
+  private Answer busy(SqliteSession session, SqliteRow row, boolean queued, long nowUs)
+      throws SQLException {
+    if (mode == Mode.QUEUE && row.lacksWord(context.client(), nowUs)) {
+      session.locks.want(row.name(), context.client(), nowUs, nowUs + waiting.wordLastsUs());
+    }
+    return new Answer.Busy(queued, row.holderNow(), Optional.of(row.leaseLeft(nowUs)));
+  }
+
+  private Answer granted(long revision, Moment anchor, boolean othersWait) {
+    return new Answer.Granted(new Grant(revision, anchor, claim.lease(), othersWait));
+  }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.jdbc;
+
+import io.holdfast.Moment;
+import io.holdfast.spi.StoreEvents;
+import io.holdfast.spi.StoreRuntime;
+import java.util.SplittableRandom;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What all parts of a started store share.
+ *
+ * @param options where the file is
+ * @param store its address for people
+ * @param runtime what the engine lent
+ * @param events whom to tell
+ */
+record SqliteContext(
+    SqliteOptions options, String store, StoreRuntime runtime, StoreEvents events) {
+  private static final long IDLE_SECONDS = 10;
+
+  Moment now() {
+    return runtime.ticker().now();
+  }
+
+  String client() {
+    return runtime.client();
+  }
+
+  /** Store time is the wall clock of this machine, which all users of the file share. */
+  static long micros(Moment moment) {
+    return moment.wallMillis() * 1000;
+  }
+
+  /** A generator for one thread. To be called on the thread that starts the store: the engine's own may not be shared. */
+  SplittableRandom split() {
+    return new SplittableRandom(runtime.random().nextLong());
+  }
+
+  /** One daemon thread that exists while it has something to do. */
+  static ThreadPoolExecutor thread(String role) {
+    ThreadPoolExecutor executor = new ThreadPoolExecutor(
+        1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
+          Thread thread = new Thread(task, "holdfast-sqlite-" + role);
+          thread.setDaemon(true);
+          return thread;
+        });
+    executor.allowCoreThreadTimeOut(true);
+    return executor;
+  }
+}

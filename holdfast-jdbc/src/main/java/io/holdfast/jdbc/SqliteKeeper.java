@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.jdbc;
+
+import io.holdfast.Moment;
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.Kept;
+import io.holdfast.spi.StoreException;
+import java.lang.System.Logger.Level;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Extends holds and refreshes waiters, many in one transaction, on a connection and a thread of its own, so that leases
+ * are kept while the writer has a long line. Deletes old rows in between.
+ */
+final class SqliteKeeper {
+  private static final System.Logger LOG = System.getLogger(SqliteKeeper.class.getName());
+
+  /** A transaction of this many takes about a millisecond; others wait for no longer than that. */
+  private static final int AT_ONCE = 200;
+
+  private static final long CLEAN_EVERY_US = 3_600_000_000L;
+  private static final int SCAN_AT_ONCE = 1000;
+  private static final int CLEAN_AT_MOST = 10_000;
+
+  private final SqliteContext context;
+  private final SqliteWaiting waiting;
+  private final SqliteLane lane;
+  private final AtomicBoolean cleaning = new AtomicBoolean();
+
+  SqliteKeeper(SqliteContext context, SqliteDatabase database, SqliteWaiting waiting) {
+    this.context = context;
+    this.waiting = waiting;
+    lane = new SqliteLane("keeper", context, database);
+  }
+
+  CompletionStage<Map<ClaimId, Kept>> keep(List<Claim> claims) {
+    // The first part's turn on the lane is also the wait for it; the others follow on the same thread.
+    return lane.submit(session -> keepPart(session, claims, 0))
+        .thenApply(first -> keepRest(claims, first));
+  }
+
+  private Map<ClaimId, Kept> keepRest(List<Claim> claims, Map<ClaimId, Kept> kept) {
+    for (int from = AT_ONCE; from < claims.size(); from += AT_ONCE) {
+      int start = from;
+      try {
+        kept.putAll(lane.call(context.now(), session -> keepPart(session, claims, start)));
+      } catch (StoreException e) {
+        // Those that are missing from the answer are unknown, which is what they are.
+        LOG.log(Level.DEBUG, "store=" + context.store() + " could not keep all leases in time", e);
+        return kept;
+      }
+    }
+    return kept;
+  }
+
+  private Map<ClaimId, Kept> keepPart(SqliteSession opened, List<Claim> claims, int from)
+      throws SQLException {
+    // Whoever holds in a file that is gone must hear of it now: others lock in the new one already.
+    SqliteSession session = lane.lookForFile() == null ? lane.open(context.now().nanos()) : opened;
+    Map<ClaimId, Kept> kept = new HashMap<>();
+    session.connection.begin();
+    try {
+      Moment anchor = context.now();
+      for (Claim claim : claims.subList(from, Math.min(from + AT_ONCE, claims.size()))) {
+        kept.put(claim.id(), keep(session, claim, anchor));
+      }
+      session.connection.commit();
+      return kept;
+    } catch (SQLException | RuntimeException e) {
+      session.connection.rollbackAfter(e);
+      throw e;
+    }
+  }
+
+  private Kept keep(SqliteSession session, Claim claim, Moment anchor) throws SQLException {
+    long nowUs = SqliteContext.micros(anchor);
+    String id = claim.id().toString();
+    SqliteLocks.Done done = session.locks.keep(claim, id, nowUs);
+    if (done != null) {
+      return new Kept.Held(new Grant(done.revision(), anchor, claim.lease(), done.othersWait()));
+    }
+    boolean queued = claim.fair()
+        ? session.queue.refresh(id, nowUs, nowUs + SqliteWaiting.WAITER_LEASE_US)
+        : waiting.contains(claim.id());
+    return queued ? new Kept.Queued() : new Kept.Gone();
+  }
+
+  /**
+   * Deletes rows of locks that nobody has used for the retention, now if nobody did so within the last hour, and every
+   * hour. In the background; bounded, so that a huge file is cleaned over some hours. A second call does nothing.
+   */
+  void cleanFromNowOn(long cleanedUs) {
+    if (cleaning.compareAndSet(false, true)) {
+      if (isDue(cleanedUs)) {
+        cleanInBackground();
+      }
+      cleanLater();
+    }
+  }
+
+  private void cleanLater() {
+    // A process's own offset, so that those that were started together do not come together.
+    long offsetSeconds = Math.floorMod(context.client().hashCode(), 60);
+    context
+        .runtime()
+        .scheduler()
+        .schedule(
+            () -> {
+              if (!lane.isClosed()) {
+                cleanInBackground();
+                cleanLater();
+              }
+            },
+            CLEAN_EVERY_US * 1000 + offsetSeconds * 1_000_000_000L);
+  }
+
+  private void cleanInBackground() {
+    try {
+      lane.execute(this::cleanNow);
+    } catch (RejectedExecutionException e) {
+      LOG.log(Level.TRACE, "store={0} closed, no cleaning", context.store());
+    }
+  }
+
+  private void cleanNow() {
+    try {
+      if (lane.call(context.now(), this::mayClean)) {
+        clean();
+      }
+    } catch (RuntimeException e) {
+      LOG.log(Level.DEBUG, "store=" + context.store() + " cleaning failed, later again", e);
+    }
+  }
+
+  private boolean isDue(long cleanedUs) {
+    return Math.abs(SqliteContext.micros(context.now()) - cleanedUs) >= CLEAN_EVERY_US;
+  }
+
+  /** One process an hour gets true. */
+  private boolean mayClean(SqliteSession session) throws SQLException {
+    long nowUs = SqliteContext.micros(context.now());
+    long cleanedUs = session.connection.number("SELECT cleaned_us FROM holdfast_meta");
+    if (!isDue(cleanedUs)) {
+      return false;
+    }
+    try (PreparedStatement mark = session.connection.prepare(
+        "UPDATE holdfast_meta SET cleaned_us = ?1 WHERE cleaned_us = ?2")) {
+      mark.setLong(1, nowUs);
+      mark.setLong(2, cleanedUs);
+      return mark.executeUpdate() == 1;
+    }
+  }
+
+  private void clean() {
+    String after = "";
+    int deleted = 0;
+    while (deleted < CLEAN_AT_MOST && !lane.isClosed()) {
+      String from = after;
+      Scan scan = lane.call(context.now(), session -> scan(session, from));
+      if (scan.last().isEmpty()) {
+        return;
+      }
+      for (int i = 0; i < scan.old().size(); i += AT_ONCE) {
+        List<String> names =
+            scan.old().subList(i, Math.min(i + AT_ONCE, scan.old().size()));
+        deleted += lane.call(context.now(), session -> delete(session, names));
+      }
+      after = scan.last();
+    }
+  }
+
+  /** Old rows among some that follow in order; the last name looked at, empty after the end. */
+  private record Scan(List<String> old, String last) {}
+
+  /** A row that is not taken, whose revision the clock has left behind by the retention: its tokens cannot come back. */
+  private static final String IS_OLD = "until_us <= ?1 AND rev < ?2";
+
+  private void bindOld(PreparedStatement statement) throws SQLException {
+    long nowUs = SqliteContext.micros(context.now());
+    statement.setLong(1, nowUs);
+    statement.setLong(2, nowUs - context.options().retention().toMillis() * 1000);
+  }
+
+  private Scan scan(SqliteSession session, String after) throws SQLException {
+    List<String> old = new ArrayList<>();
+    String last = "";
+    try (PreparedStatement select = session.connection.prepare("SELECT name, " + IS_OLD
+        + " FROM holdfast_lock WHERE name > ?3 ORDER BY name LIMIT " + SCAN_AT_ONCE)) {
+      bindOld(select);
+      select.setString(3, after);
+      try (ResultSet row = select.executeQuery()) {
+        while (row.next()) {
+          last = row.getString(1);
+          if (row.getBoolean(2)) {
+            old.add(last);
+          }
+        }
+      }
+    }
+    return new Scan(old, last);
+  }
+
+  private int delete(SqliteSession session, List<String> names) throws SQLException {
+    int deleted = 0;
+    session.connection.begin();
+    try (PreparedStatement delete = session.connection.prepare(
+        "DELETE FROM holdfast_lock WHERE " + IS_OLD + " AND name = ?3")) {
+      for (String name : names) {
+        bindOld(delete);
+        delete.setString(3, name);
+        deleted += delete.executeUpdate();
+      }
+      session.connection.commit();
+      return deleted;
+    } catch (SQLException | RuntimeException e) {
+      session.connection.rollbackAfter(e);
+      throw e;
+    }
+  }
+
+  void close() {
+    lane.close();
+  }
+}

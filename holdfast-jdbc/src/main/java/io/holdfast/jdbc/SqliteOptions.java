@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.jdbc;
+
+import io.holdfast.ConfigurationException;
+import io.holdfast.spi.StoreAddress;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * Where the file is, and how it is used.
+ *
+ * @param path the file, absolute
+ * @param retention how long a released lock's row stays, measured from its revision: what keeps tokens growing
+ * @param pollAtMost the longest that a waiter does not look
+ * @param networkFile whether a file on a network file system is taken
+ */
+record SqliteOptions(Path path, Duration retention, Duration pollAtMost, boolean networkFile) {
+  static final Duration RETENTION = Duration.ofHours(24);
+  static final Duration POLL = Duration.ofMillis(25);
+
+  private static final Duration SHORTEST_RETENTION = Duration.ofMinutes(1);
+  private static final Duration LONGEST_RETENTION = Duration.ofDays(3660);
+  private static final Duration SHORTEST_POLL = Duration.ofMillis(2);
+  private static final Duration LONGEST_POLL = Duration.ofSeconds(10);
+
+  static SqliteOptions of(Path path) {
+    return new SqliteOptions(path.toAbsolutePath(), RETENTION, POLL, false);
+  }
+
+  /**
+   * Reads an address.
+   *
+   * @throws ConfigurationException if it does not make sense
+   */
+  static SqliteOptions of(StoreAddress address) {
+    String store = address.toString();
+    address.requireOnly("retention", "poll", "network-file");
+    if (address.url().indexOf('?') >= 0) {
+      throw new ConfigurationException(
+          "a SQLite address takes only holdfast.* parameters, but has \""
+              + address.url().substring(address.url().indexOf('?') + 1)
+              + "\"; the driver's own settings belong to Holdfast",
+          store,
+          null);
+    }
+    return new SqliteOptions(
+        path(address.rest(), store),
+        duration(address, "retention", RETENTION, SHORTEST_RETENTION, LONGEST_RETENTION),
+        duration(address, "poll", POLL, SHORTEST_POLL, LONGEST_POLL),
+        allow(address));
+  }
+
+  private static Path path(String text, String store) {
+    if (text.isEmpty()) {
+      throw new ConfigurationException(
+          "the address names no file; write sqlite:PATH, for example sqlite:/var/lib/app/locks.db",
+          store,
+          null);
+    }
+    if (text.startsWith(":") || text.startsWith("file:")) {
+      throw new ConfigurationException(
+          "write sqlite:PATH with a plain path; SQLite's special names (:memory:, file:...) are not taken. For locks"
+              + " within one process use memory:",
+          store,
+          null);
+    }
+    try {
+      return Path.of(text).toAbsolutePath();
+    } catch (InvalidPathException e) {
+      throw new ConfigurationException("not a path: " + e.getMessage(), store, e);
+    }
+  }
+
+  private static boolean allow(StoreAddress address) {
+    Optional<String> text = address.option("network-file");
+    if (text.isPresent() && !text.get().equals("allow")) {
+      throw new ConfigurationException(
+          "holdfast.network-file can only be \"allow\", not \"" + text.get() + "\"",
+          address.toString(),
+          null);
+    }
+    return text.isPresent();
+  }
+
+  private static Duration duration(
+      StoreAddress address, String name, Duration otherwise, Duration least, Duration most) {
+    Optional<String> text = address.option(name);
+    if (text.isEmpty()) {
+      return otherwise;
+    }
+    Optional<Duration> value = parse(text.get().trim().toLowerCase(Locale.ROOT));
+    if (value.isEmpty() || value.get().compareTo(least) < 0 || value.get().compareTo(most) > 0) {
+      throw new ConfigurationException(
+          "holdfast." + name + "=" + text.get() + " is no duration from " + words(least) + " to "
+              + words(most) + "; write for example 500ms, 30s, 5m, 24h or 7d",
+          address.toString(),
+          null);
+    }
+    return value.get();
+  }
+
+  private static Optional<Duration> parse(String text) {
+    int digits = 0;
+    while (digits < text.length() && digits < 12 && Character.digit(text.charAt(digits), 10) >= 0) {
+      digits++;
+    }
+    if (digits == 0) {
+      return Optional.empty();
+    }
+    long number = Long.parseLong(text.substring(0, digits));
+    return switch (text.substring(digits)) {
+      case "ms" -> Optional.of(Duration.ofMillis(number));
+      case "", "s" -> Optional.of(Duration.ofSeconds(number));
+      case "m" -> Optional.of(Duration.ofMinutes(number));
+      case "h" -> Optional.of(Duration.ofHours(number));
+      case "d" -> number > 100_000 ? Optional.empty() : Optional.of(Duration.ofDays(number));
+      default -> Optional.empty();
+    };
+  }
+
+  private static String words(Duration duration) {
+    return duration.toDays() > 0 && duration.equals(Duration.ofDays(duration.toDays()))
+        ? duration.toDays() + "d"
+        : duration.toSeconds() > 0 ? duration.toSeconds() + "s" : duration.toMillis() + "ms";
+  }
+}

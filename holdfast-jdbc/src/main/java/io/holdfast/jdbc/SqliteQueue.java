@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.jdbc;
+
+import io.holdfast.Holder;
+import io.holdfast.spi.Claim;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The statements on the table of fair waiters. A waiter is a lease too: it is refreshed while its process lives, and
+ * one that ended is as good as gone. Order is that of arrival, by {@code seq}, which grows within a queue.
+ *
+ * <p>Only fair claims stand here, and only they look here: a claim that did not ask for fairness may take a free lock
+ * past the queue.
+ */
+final class SqliteQueue {
+  static final String EVERY_COLUMN =
+      "SELECT seq, name, claim, until_us, client, host, pid, thread, note FROM holdfast_waiter";
+
+  /** The first living waiter of a lock. */
+  record Head(String claim, long untilUs) {}
+
+  private final PreparedStatement enter;
+  private final PreparedStatement leave;
+  private final PreparedStatement refresh;
+  private final PreparedStatement dropDead;
+  private final PreparedStatement head;
+  private final PreparedStatement count;
+
+  SqliteQueue(SqliteConnection connection) throws SQLException {
+    enter = connection.prepare("""
+            INSERT INTO holdfast_waiter (name, claim, until_us, client, host, pid, thread, note)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            ON CONFLICT (claim) DO UPDATE SET until_us = excluded.until_us""");
+    leave = connection.prepare("DELETE FROM holdfast_waiter WHERE claim = ?1");
+    refresh = connection.prepare(
+        "UPDATE holdfast_waiter SET until_us = ?3 WHERE claim = ?1 AND until_us > ?2");
+    dropDead = connection.prepare("DELETE FROM holdfast_waiter WHERE name = ?1 AND until_us <= ?2");
+    head = connection.prepare(
+        "SELECT claim, until_us FROM holdfast_waiter WHERE name = ?1 AND until_us > ?2 ORDER BY seq LIMIT 1");
+    count = connection.prepare(
+        "SELECT count(*) FROM holdfast_waiter WHERE name = ?1 AND until_us > ?2");
+  }
+
+  /** Goes to the end of the queue, or stays where it stands already, with a full lease. */
+  void enter(Claim claim, String id, long untilUs) throws SQLException {
+    Holder holder = claim.holder();
+    enter.setString(1, claim.name().name());
+    enter.setString(2, id);
+    enter.setLong(3, untilUs);
+    enter.setString(4, holder.client());
+    enter.setString(5, holder.host());
+    enter.setLong(6, holder.pid());
+    enter.setString(7, holder.thread());
+    enter.setString(8, holder.note());
+    enter.executeUpdate();
+  }
+
+  boolean leave(String id) throws SQLException {
+    leave.setString(1, id);
+    return leave.executeUpdate() == 1;
+  }
+
+  /** Extends a waiter that has not ended; false if there is none. */
+  boolean refresh(String id, long nowUs, long untilUs) throws SQLException {
+    refresh.setString(1, id);
+    refresh.setLong(2, nowUs);
+    refresh.setLong(3, untilUs);
+    return refresh.executeUpdate() == 1;
+  }
+
+  void dropDead(String name, long nowUs) throws SQLException {
+    dropDead.setString(1, name);
+    dropDead.setLong(2, nowUs);
+    dropDead.executeUpdate();
+  }
+
+  @Nullable
+  Head head(String name, long nowUs) throws SQLException {
+    head.setString(1, name);
+    head.setLong(2, nowUs);
+    try (ResultSet row = head.executeQuery()) {
+      return row.next() ? new Head(row.getString(1), row.getLong(2)) : null;
+    }
+  }
+
+  int count(String name, long nowUs) throws SQLException {
+    count.setString(1, name);
+    count.setLong(2, nowUs);
+    try (ResultSet row = count.executeQuery()) {
+      return row.next() ? row.getInt(1) : 0;
+    }
+  }
+}

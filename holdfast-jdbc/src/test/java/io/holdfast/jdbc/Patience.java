@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.jdbc;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/** Waits for a state, for a bounded time. */
+final class Patience {
+  private static final long SECONDS = 20;
+
+  private Patience() {}
+
+  static void until(BooleanSupplier state) {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+    while (!state.getAsBoolean()) {
+      if (System.nanoTime() - end > 0) {
+        throw new AssertionError("not so within " + SECONDS + " s");
+      }
+      LockSupport.parkNanos(2_000_000);
+    }
+  }
+}

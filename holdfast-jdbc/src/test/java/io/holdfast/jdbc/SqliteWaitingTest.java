@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.Kept;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Waiting claims hear when it is worth trying again, on real clocks. */
+class SqliteWaitingTest {
+  @TempDir
+  private Path folder;
+
+  private Client one;
+  private Client two;
+
+  @BeforeEach
+  void open() {
+    one = new Client(folder.resolve("locks.db")).connect();
+    two = new Client(folder.resolve("locks.db")).connect();
+  }
+
+  @AfterEach
+  void close() {
+    one.close();
+    two.close();
+  }
+
+  private static void hears(Client client, ClaimId claim) throws InterruptedException {
+    assertThat(client.told.poll(10, TimeUnit.SECONDS)).isEqualTo(claim);
+  }
+
+  /** Not before the release, and soon after. */
+  @Test
+  void aRelease_isHeard() throws InterruptedException {
+    Claim first = one.claim("a");
+    one.granted(first);
+    Claim second = two.claim("a");
+    two.busy(second);
+    assertThat(two.told.poll(100, TimeUnit.MILLISECONDS)).isNull();
+
+    one.end(first);
+
+    hears(two, second.id());
+    two.granted(second);
+  }
+
+  /** Nobody writes anything when a lease ends. */
+  @Test
+  void theEndOfALease_isHeard() throws InterruptedException {
+    one.granted(one.claim("a", Duration.ofMillis(300), false));
+    Claim second = two.claim("a");
+    two.busy(second);
+    assertThat(two.told.poll(100, TimeUnit.MILLISECONDS)).isNull();
+    hears(two, second.id());
+    two.granted(second);
+  }
+
+  /** So does a kept lock, and an evicted one. */
+  @Test
+  void theEndOfAKeptLock_isHeard() throws InterruptedException {
+    Claim first = one.claim("a");
+    one.granted(first);
+    one.end(first, Duration.ofMillis(300));
+    Claim second = two.claim("a");
+    two.busy(second);
+    hears(two, second.id());
+    long revision = two.granted(second).revision();
+
+    Claim third = one.claim("a");
+    one.busy(third);
+    Client.get(one.store.evict(third.name(), revision));
+    hears(one, third.id());
+  }
+
+  /** Only the first in line hears of a free lock; the one behind it when that one is dead. */
+  @Test
+  void fairWaiters_hearInTurn() throws InterruptedException {
+    Claim first = one.fair("a");
+    one.granted(first);
+    Claim second = one.fair("a");
+    Claim third = two.fair("a");
+    one.busy(second);
+    two.busy(third);
+    one.end(first);
+    hears(one, second.id());
+    assertThat(two.told.poll(200, TimeUnit.MILLISECONDS)).isNull();
+    hears(two, third.id());
+    two.granted(third);
+  }
+
+  /** Looking costs nothing while nobody waits, and ends when the last waiter has. */
+  @Test
+  void nobodyLooks_whenNobodyWaits() throws InterruptedException {
+    Claim first = one.claim("a");
+    one.granted(first);
+    Claim second = two.claim("a");
+    two.busy(second);
+    int before = two.timers.get();
+    Patience.until(() -> two.timers.get() > before + 3);
+    two.end(second);
+    // One look may be on its way.
+    assertThat(two.told.poll(100, TimeUnit.MILLISECONDS)).isNull();
+    int after = two.timers.get();
+    assertThat(two.told.poll(200, TimeUnit.MILLISECONDS)).isNull();
+    assertThat(two.timers.get()).isEqualTo(after);
+    assertThat(one.timers.get()).isLessThanOrEqualTo(1);
+  }
+
+  /** The word that somebody waits is kept fresh as long as he does, and no longer. */
+  @Test
+  void othersWait_isTrueAsLongAsSomebodyWaits() throws InterruptedException {
+    Claim first = one.claim("a");
+    one.granted(first);
+    Claim second = two.claim("a");
+    two.busy(second);
+    for (int i = 0; i < 5; i++) {
+      assertThat(two.told.poll(100, TimeUnit.MILLISECONDS)).isNull();
+      assertThat(((Kept.Held) one.keep(first)).grant().othersWait()).isTrue();
+    }
+    two.end(second);
+    Patience.until(() -> !((Kept.Held) one.keep(first)).grant().othersWait());
+  }
+
+  /** A claim that was told and lost the race is told again at the next chance. */
+  @Test
+  void whoLosesTheRace_hearsAgain() throws InterruptedException {
+    Claim first = one.claim("a");
+    one.granted(first);
+    Claim second = two.claim("a");
+    two.busy(second);
+    one.end(first);
+    hears(two, second.id());
+    Claim third = one.claim("a");
+    one.granted(third);
+    two.busy(second);
+    one.end(third);
+    hears(two, second.id());
+    two.granted(second);
+  }
+}

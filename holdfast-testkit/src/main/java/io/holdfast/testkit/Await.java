@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.testkit;
+
+import io.holdfast.Ticker;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+
+/**
+ * Waits for a state instead of for a time. A wait that succeeds costs what the state takes; only one that fails costs
+ * {@link #PATIENCE}, which is therefore generous, and can be stretched for slow machines with {@code
+ * -Dholdfast.patience=3} (a factor).
+ */
+public final class Await {
+  /** How long a state may take to come: 20 s times the system property {@code holdfast.patience}. */
+  public static final Duration PATIENCE = Duration.ofMillis(
+      (long) (20_000 * Double.parseDouble(System.getProperty("holdfast.patience", "1"))));
+
+  private static final long LOOK_EVERY_NANOS = 1_000_000;
+
+  private Await() {}
+
+  /**
+   * Waits until a condition holds. An interrupt does not shorten the wait; the flag is kept.
+   *
+   * @param what the state, in words that complete "waited in vain until ..."
+   * @param condition looked at about once a millisecond
+   * @throws AssertionError if it does not hold within {@link #PATIENCE}
+   */
+  public static void until(String what, BooleanSupplier condition) {
+    Optional<Boolean> seen =
+        poll(() -> condition.getAsBoolean() ? Optional.of(true) : Optional.empty());
+    if (seen.isEmpty()) {
+      throw new AssertionError("waited " + PATIENCE + " in vain until " + what);
+    }
+  }
+
+  /**
+   * Waits until there is a value.
+   *
+   * @param what the value, in words that complete "waited in vain for ..."
+   * @param source asked about once a millisecond
+   * @param <T> the type of the value
+   * @return the first value that is present
+   * @throws AssertionError if there is none within {@link #PATIENCE}
+   */
+  public static <T> T present(String what, Supplier<Optional<T>> source) {
+    return poll(source)
+        .orElseThrow(() -> new AssertionError("waited " + PATIENCE + " in vain for " + what));
+  }
+
+  /**
+   * Waits for a stage to complete normally.
+   *
+   * @param stage the stage
+   * @param <T> the type of its value
+   * @return its value
+   * @throws AssertionError if it fails, or does not complete within {@link #PATIENCE}
+   */
+  public static <T> T value(CompletionStage<T> stage) {
+    try {
+      return stage.toCompletableFuture().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException e) {
+      throw new AssertionError("the stage failed", e.getCause());
+    } catch (TimeoutException e) {
+      throw new AssertionError("the stage did not complete within " + PATIENCE, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError("interrupted while waiting for a stage", e);
+    }
+  }
+
+  /**
+   * Waits for a stage to fail.
+   *
+   * @param stage the stage
+   * @return what it failed with
+   * @throws AssertionError if it completes normally, or does not complete within {@link #PATIENCE}
+   */
+  public static Throwable failure(CompletionStage<?> stage) {
+    try {
+      Object value = stage.toCompletableFuture().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+      throw new AssertionError("expected a failure, got " + value);
+    } catch (ExecutionException e) {
+      Throwable cause = e.getCause();
+      return cause == null ? e : cause;
+    } catch (TimeoutException e) {
+      throw new AssertionError("the stage did not complete within " + PATIENCE, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError("interrupted while waiting for a stage", e);
+    }
+  }
+
+  private static <T> Optional<T> poll(Supplier<Optional<T>> source) {
+    boolean interrupted = Thread.interrupted();
+    try {
+      long begin = Ticker.system().nanos();
+      while (true) {
+        Optional<T> value = source.get();
+        if (value.isPresent() || Ticker.system().nanos() - begin > PATIENCE.toNanos()) {
+          return value;
+        }
+        LockSupport.parkNanos(LOOK_EVERY_NANOS);
+        interrupted |= Thread.interrupted();
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+}

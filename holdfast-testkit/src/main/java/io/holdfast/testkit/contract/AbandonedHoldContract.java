@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.testkit.contract;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.holdfast.Hold;
+import io.holdfast.Holdfast;
+import io.holdfast.LockEvent;
+import io.holdfast.LockInfo;
+import io.holdfast.LockOptions;
+import io.holdfast.testkit.Await;
+import java.lang.ref.Reference;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+
+/** P4 for forgetful programs: a hold that nobody can release any more is released, and reported. */
+public abstract class AbandonedHoldContract extends Contract {
+  /**
+   * Makes the suite.
+   *
+   * @param maker makes the store of each test
+   */
+  protected AbandonedHoldContract(Supplier<? extends StoreUnderTest> maker) {
+    super(maker);
+  }
+
+  /** The lock is free long before a renewed lease would have ended, and listeners know whose it was. */
+  @Test
+  void droppedHold_isReleasedAndReported() throws Exception {
+    Events events = new Events();
+    Holdfast holdfast = client(builder -> builder.listener(events));
+    long token = acquireAndForget(holdfast);
+    assertTrue(isTaken());
+    awaitCollected(() -> !isTaken());
+    LockEvent.Released released = events.await(LockEvent.Released.class, 1).get(0);
+    assertTrue(released.abandoned());
+    assertEquals(token, released.token());
+  }
+
+  /** A waiter of the same client gets the lock that was forgotten. */
+  @Test
+  void droppedHold_wakesALocalWaiter() throws Exception {
+    Holdfast holdfast = client();
+    long token = acquireAndForget(holdfast);
+    CompletableFuture<Hold> waiter = holdfast.lock(name, leaseToDrop()).acquireAsync();
+    awaitCollected(waiter::isDone);
+    Hold hold = waiter.join();
+    assertTrue(hold.token() > token);
+    assertTrue(hold.release());
+  }
+
+  /** A hold that somebody still has is left alone. */
+  @Test
+  void reachableHold_isKept() throws Exception {
+    Holdfast holdfast = client();
+    Hold hold = holdfast.lock(name, leaseToDrop()).acquire();
+    try {
+      acquireAndForget(holdfast, name + "-forgotten");
+      awaitCollected(
+          () -> inStore(name + "-forgotten").filter(LockInfo::isTaken).isEmpty());
+      assertTrue(isTaken());
+      assertTrue(hold.release());
+    } finally {
+      Reference.reachabilityFence(hold);
+    }
+  }
+
+  /** A future that nobody looks at: its hold is found too. */
+  @Test
+  void droppedFuture_isReleased() throws Exception {
+    Holdfast holdfast = client();
+    acquireAsyncAndForget(holdfast);
+    Await.until("it was granted", this::isTaken);
+    awaitCollected(() -> !isTaken());
+    assertFalse(isTaken());
+  }
+
+  /** A renewal notices the drop, so it should come soon; but the lease must not end by itself before. */
+  private LockOptions leaseToDrop() {
+    return LockOptions.builder().leaseFor(briefLease().multipliedBy(8)).build();
+  }
+
+  private long acquireAndForget(Holdfast holdfast) throws InterruptedException {
+    return acquireAndForget(holdfast, name);
+  }
+
+  private long acquireAndForget(Holdfast holdfast, String lockName) throws InterruptedException {
+    return holdfast.lock(lockName, leaseToDrop()).acquire().token();
+  }
+
+  private void acquireAsyncAndForget(Holdfast holdfast) {
+    CompletableFuture<Hold> unused = holdfast.lock(name, leaseToDrop()).acquireAsync();
+    assertFalse(unused.isCancelled());
+  }
+
+  private static void awaitCollected(BooleanSupplier condition) {
+    Await.until("the garbage collector found it", () -> {
+      System.gc();
+      return condition.getAsBoolean();
+    });
+  }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.testkit.contract;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.holdfast.ConfigurationException;
+import io.holdfast.DistributedLock;
+import io.holdfast.Guarantee;
+import io.holdfast.Guarantees;
+import io.holdfast.Hold;
+import io.holdfast.Holdfast;
+import io.holdfast.LockOptions;
+import io.holdfast.testkit.Await;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+
+/** What a store declares is what it does: no more, no less, nothing skipped silently. */
+public abstract class DeclarationsContract extends Contract {
+  /**
+   * Makes the suite.
+   *
+   * @param maker makes the store of each test
+   */
+  protected DeclarationsContract(Supplier<? extends StoreUnderTest> maker) {
+    super(maker);
+  }
+
+  /** The guarantees make sense, and {@code require} takes them at their word. */
+  @Test
+  void guarantees_makeSense() {
+    Guarantees guarantees = client().guarantees();
+    assertFalse(guarantees.store().isBlank());
+    assertTrue(guarantees.shortestLease().toNanos() > 0);
+    assertTrue(guarantees.longestLease().compareTo(LockOptions.DEFAULT_LEASE) >= 0);
+    assertTrue(guarantees.shortestLease().compareTo(LockOptions.DEFAULT_LEASE) <= 0);
+    assertFalse(guarantees.granularity().isNegative());
+    assertFalse(guarantees.wakesWithin().isNegative());
+    assertTrue(guarantees.wakesWithin().compareTo(LockOptions.DEFAULT_LEASE) < 0);
+    assertSame(guarantees, guarantees.require());
+    assertSame(guarantees, guarantees.require(guarantees.given().toArray(new Guarantee[0])));
+  }
+
+  /** What is not given is named, all of it, when somebody requires it. */
+  @Test
+  void require_whatIsNotGiven_namesIt() {
+    Guarantees guarantees = client().guarantees();
+    Set<Guarantee> missing = EnumSet.allOf(Guarantee.class);
+    missing.removeAll(guarantees.given());
+    if (missing.isEmpty()) {
+      assertSame(guarantees, guarantees.require(Guarantee.values()));
+      return;
+    }
+    ConfigurationException refused =
+        assertThrows(ConfigurationException.class, () -> guarantees.require(Guarantee.values()));
+    missing.forEach(each -> assertTrue(String.valueOf(refused.getMessage()).contains(each.name())));
+    guarantees
+        .given()
+        .forEach(each -> assertFalse(String.valueOf(refused.getMessage()).contains(each.name())));
+  }
+
+  /** {@code fair} works where it is declared; elsewhere it is refused, by every way to ask, before anything is taken. */
+  @Test
+  void fair_isGivenOrRefused() throws Exception {
+    DistributedLock fair = client().lock(name, LONG.toBuilder().fair(true).build());
+    assertEquals(declares(Capability.FAIR), gives(Guarantee.FAIR));
+    if (declares(Capability.FAIR)) {
+      assertTrue(fair.acquire().release());
+      return;
+    }
+    assertThrows(ConfigurationException.class, () -> fair.acquire().close());
+    assertThrows(ConfigurationException.class, () -> fair.acquire(PLENTY).close());
+    assertThrows(ConfigurationException.class, () -> fair.tryAcquire().isPresent());
+    assertThrows(ConfigurationException.class, () -> fair.tryAcquire(PLENTY).isPresent());
+    assertThrows(ConfigurationException.class, () -> fair.run(hold -> {}));
+    assertThrows(ConfigurationException.class, () -> fair.asJavaLock().lock());
+    assertEquals(
+        ConfigurationException.class, Await.failure(fair.acquireAsync()).getClass());
+    assertFalse(isTaken());
+  }
+
+  /** Capabilities of the test's store and guarantees of the product agree; hooks that are not declared refuse. */
+  @Test
+  void capabilities_agreeWithTheGuarantees() {
+    assertEquals(declares(Capability.PROCESSES), gives(Guarantee.EXCLUDES_PROCESSES));
+    if (gives(Guarantee.EXCLUDES_MACHINES)) {
+      assertTrue(gives(Guarantee.EXCLUDES_PROCESSES));
+    }
+    if (gives(Guarantee.HOLDS_SURVIVE_RESTART) || gives(Guarantee.TOKENS_SURVIVE_RESTART)) {
+      assertTrue(declares(Capability.RESTART), "a restart that is survived must be tested");
+    }
+    if (!declares(Capability.PROCESSES)) {
+      assertThrows(UnsupportedOperationException.class, () -> store().uri());
+    }
+    if (!declares(Capability.RESTART)) {
+      assertThrows(UnsupportedOperationException.class, () -> store().restart());
+    }
+    if (!declares(Capability.STALL)) {
+      assertThrows(UnsupportedOperationException.class, () -> store().stall());
+      assertThrows(UnsupportedOperationException.class, () -> store().resume());
+    }
+  }
+
+  /** What is not promised has its exceptions written down. */
+  @Test
+  void exceptions_areSaid() {
+    Guarantees guarantees = client().guarantees();
+    if (!guarantees.given().containsAll(Arrays.asList(Guarantee.values()))) {
+      assertFalse(guarantees.exceptions().isEmpty());
+    }
+    guarantees.exceptions().forEach(each -> assertFalse(each.isBlank()));
+  }
+
+  /** The options with which a lock was made are its own; the defaults are the client's. */
+  @Test
+  void defaultOptions_areUsed() throws Exception {
+    Holdfast holdfast =
+        client(builder -> builder.defaultOptions(LONG.toBuilder().note("mine").build()));
+    try (Hold hold = holdfast.lock(name).acquire()) {
+      assertEquals("mine", inStore().orElseThrow().holder().orElseThrow().note());
+      assertEquals(name, hold.lockName());
+    }
+    DistributedLock other = holdfast.lock(name).withOptions(LockOptions.defaults());
+    assertEquals(name, other.name());
+    try (Hold hold = other.acquire()) {
+      assertEquals("", inStore().orElseThrow().holder().orElseThrow().note());
+      assertTrue(hold.isValid());
+    }
+  }
+
+  private boolean declares(Capability capability) {
+    return store().capabilities().contains(capability);
+  }
+
+  private boolean gives(Guarantee guarantee) {
+    return observer().guarantees().given().contains(guarantee);
+  }
+}

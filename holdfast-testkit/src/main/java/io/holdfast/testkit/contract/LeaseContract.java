@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.testkit.contract;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.holdfast.DistributedLock;
+import io.holdfast.Guarantees;
+import io.holdfast.Hold;
+import io.holdfast.HoldState;
+import io.holdfast.Holdfast;
+import io.holdfast.LockEvent;
+import io.holdfast.LockOptions;
+import io.holdfast.LossReason;
+import io.holdfast.testkit.Await;
+import io.holdfast.testkit.Verb;
+import java.time.Duration;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+
+/** P2: a hold never outlives its lease; and a lease is renewed as long as, and only as long as, it is asked for. */
+public abstract class LeaseContract extends Contract {
+  /**
+   * Makes the suite.
+   *
+   * @param maker makes the store of each test
+   */
+  protected LeaseContract(Supplier<? extends StoreUnderTest> maker) {
+    super(maker);
+  }
+
+  /** The validity is the lease less 1 %, 10 ms and the store's granularity, and it shrinks. */
+  @Test
+  void remaining_afterAcquire_isTheLeaseLessItsMargin() throws Exception {
+    Holdfast holdfast = client();
+    Duration lease = LONG.leaseFor();
+    Duration most = lease
+        .minus(lease.dividedBy(100))
+        .minusMillis(10)
+        .minus(holdfast.guarantees().granularity());
+    try (Hold hold = holdfast.lock(name, LONG).acquire()) {
+      Duration first = hold.remaining();
+      assertTrue(first.compareTo(most) <= 0, () -> first + " is more than " + most);
+      assertTrue(first.compareTo(most.dividedBy(2)) > 0, () -> first + " is far less than " + most);
+      Await.until("time passes", () -> hold.remaining().compareTo(first) < 0);
+    }
+  }
+
+  /** The validity is counted from before the request was sent, not from the answer. */
+  @Test
+  void remaining_afterASlowAnswer_isCountedFromTheRequest() throws Exception {
+    Faulty faulty = faulty(builder -> builder.requestTimeout(Duration.ofSeconds(2)));
+    faulty.faults().on(Verb.ATTEMPT).once().delayReply(Duration.ofMillis(300));
+    Duration lease = LONG.leaseFor();
+    try (Hold hold = faulty.lock(name, LONG).acquire()) {
+      Duration most = lease.minus(lease.dividedBy(100)).minusMillis(310);
+      assertTrue(hold.remaining().compareTo(most) <= 0, () -> hold.remaining() + " of " + most);
+    }
+  }
+
+  /** When somebody else gets an expired lock, its former holder already reads invalid. */
+  @Test
+  void isValid_whenTheLockPassesOnByExpiry_isFalseBefore() throws Exception {
+    DistributedLock first = client().lock(name, brief());
+    DistributedLock second = client().lock(name, brief());
+    for (int i = 0; i < 2; i++) {
+      Hold old = first.acquire();
+      assertTrue(old.isValid());
+      try (Hold next = second.acquire()) {
+        assertFalse(old.isValid());
+        assertEquals(HoldState.LOST, old.state());
+        assertEquals(Duration.ZERO, old.remaining());
+        assertTrue(next.isValid());
+      }
+    }
+  }
+
+  /** A fixed lease ends although its holder lives. */
+  @Test
+  void renewOff_leaseEnds() throws Exception {
+    Events events = new Events();
+    Hold hold = client(builder -> builder.listener(events)).lock(name, brief()).acquire();
+    assertEquals(
+        LossReason.LEASE_ENDED, events.await(LockEvent.Lost.class, 1).get(0).reason());
+    assertFalse(hold.isValid());
+    assertTrue(events.of(LockEvent.Renewed.class).isEmpty());
+    awaitNothingInStore();
+  }
+
+  /** A renewed lease is held for several times its length, under one token. */
+  @Test
+  void renewOn_leaseIsExtended() throws Exception {
+    Events events = new Events();
+    DistributedLock lock = client(builder -> builder.listener(events)).lock(name, briefRenewed());
+    try (Hold hold = lock.acquire()) {
+      long token = hold.token();
+      for (LockEvent.Renewed renewed : events.await(LockEvent.Renewed.class, 5)) {
+        assertEquals(token, renewed.token());
+        assertTrue(renewed.margin().compareTo(Duration.ZERO) > 0);
+      }
+      assertTrue(hold.isValid());
+      assertEquals(token, hold.token());
+      assertTrue(client().lock(name).tryAcquire().isEmpty());
+      assertTrue(hold.release());
+    }
+  }
+
+  /** A renewal that was under way does not bring back what was released. */
+  @Test
+  void release_whileARenewalIsUnderWay_staysReleased() throws Exception {
+    Faulty faulty = faulty(builder -> {});
+    Hold hold = faulty.lock(name, briefRenewed()).acquire();
+    faulty.faults().on(Verb.KEEP).once().holdBack();
+    Await.until("a renewal is under way", () -> faulty.faults().heldBack() > 0);
+    assertTrue(hold.release());
+    faulty.faults().letThrough();
+    assertFalse(isTaken());
+    try (Hold next = client().lock(name, LONG).tryAcquire().orElseThrow()) {
+      assertTrue(next.token() > hold.token());
+      assertEquals(HoldState.RELEASED, hold.state());
+    }
+  }
+
+  /** Nothing is renewed after its release. */
+  @Test
+  void release_endsTheRenewals() throws Exception {
+    Faulty faulty = faulty(builder -> {});
+    DistributedLock lock = faulty.lock(name, briefRenewed());
+    Hold hold = lock.acquire();
+    Await.until("it is renewed", () -> faulty.faults().requests(Verb.KEEP) > 0);
+    assertTrue(hold.release());
+    // a second hold is renewed in the same time: had the first one been renewed too, it would show
+    int before = faulty.faults().requests(Verb.KEEP);
+    try (Hold other = faulty.lock(name + "-other", briefRenewed()).acquire()) {
+      Await.until("the other is renewed", () -> faulty.faults().requests(Verb.KEEP) >= before + 2);
+      assertTrue(other.isValid());
+    }
+    assertFalse(isTaken());
+  }
+
+  /** A client that fell silent loses its lock to the next one, after its lease. */
+  @Test
+  void holderThatFellSilent_losesTheLockAfterItsLease() throws Exception {
+    Faulty faulty = faulty();
+    Hold hold = faulty.lock(name, briefRenewed()).acquire();
+    faulty.faults().goSilent();
+    try (Hold next = client().lock(name, LONG).acquire()) {
+      assertFalse(hold.isValid());
+      assertTrue(next.token() > hold.token());
+    }
+  }
+
+  /** A hold ends when it was held for its {@code holdAtMost}, however well it is renewed. */
+  @Test
+  void holdAtMost_endsTheHold() throws Exception {
+    Events events = new Events();
+    LockOptions most =
+        briefRenewed().toBuilder().holdAtMost(briefLease().multipliedBy(2)).build();
+    Hold hold = client(builder -> builder.listener(events)).lock(name, most).acquire();
+    assertTrue(hold.remaining().compareTo(briefLease().multipliedBy(2)) <= 0);
+    LockEvent.Lost lost = events.await(LockEvent.Lost.class, 1).get(0);
+    assertEquals(LossReason.HELD_TOO_LONG, lost.reason());
+    assertFalse(hold.isValid());
+    try (Hold next = client().lock(name, LONG).acquire()) {
+      assertTrue(next.token() > hold.token());
+    }
+  }
+
+  /** A lease that the store cannot keep is refused at once, and what can be kept is said. */
+  @Test
+  void lock_leaseOutsideTheStoresRange_isRefused() {
+    Holdfast holdfast = client();
+    Guarantees guarantees = holdfast.guarantees();
+    Duration tooShort = guarantees.shortestLease().dividedBy(2);
+    if (!tooShort.isZero()) {
+      LockOptions options = LockOptions.builder().leaseFor(tooShort).build();
+      assertThrows(
+          IllegalArgumentException.class, () -> holdfast.lock(name, options).name());
+      assertThrows(
+          IllegalArgumentException.class,
+          () -> holdfast.lock(name).withOptions(options).name());
+    }
+    Duration tooLong = guarantees.longestLease().plusMillis(1);
+    if (tooLong.compareTo(Duration.ofDays(3660)) < 0) {
+      LockOptions options = LockOptions.builder().leaseFor(tooLong).build();
+      assertThrows(
+          IllegalArgumentException.class, () -> holdfast.lock(name, options).name());
+    }
+  }
+
+  /** The shortest lease that the store claims to keep can be acquired. */
+  @Test
+  void shortestLease_works() throws Exception {
+    Holdfast holdfast = client();
+    LockOptions shortest = LockOptions.builder()
+        .leaseFor(holdfast.guarantees().shortestLease())
+        .renew(false)
+        .build();
+    Hold hold = holdfast.lock(name, shortest).acquire(PLENTY);
+    assertTrue(hold.token() > 0);
+    awaitNothingInStore();
+  }
+}

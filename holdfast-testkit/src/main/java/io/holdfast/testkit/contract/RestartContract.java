@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.testkit.contract;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.holdfast.Guarantee;
+import io.holdfast.Hold;
+import io.holdfast.LockInfo;
+import io.holdfast.LockOptions;
+import java.time.Duration;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+
+/** P1 and P3 across a restart of the store, as far as it declares them. */
+public abstract class RestartContract extends Contract {
+  /**
+   * Makes the suite.
+   *
+   * @param maker makes the store of each test
+   */
+  protected RestartContract(Supplier<? extends StoreUnderTest> maker) {
+    super(maker);
+  }
+
+  /** A restart between two grants does not make tokens small again. */
+  @Test
+  void restart_tokensGrow() throws Exception {
+    long last = 0;
+    for (int i = 0; i < 3; i++) {
+      Hold hold = client().lock(name, LONG).acquire();
+      if (gives(Guarantee.TOKENS_SURVIVE_RESTART)) {
+        assertTrue(hold.token() > last);
+      }
+      last = hold.token();
+      assertTrue(hold.release());
+      closeClients();
+      store().restart();
+    }
+  }
+
+  /** A hold whose client died before the restart is still a hold after it, until its lease ends. */
+  @Test
+  void restart_holdsStay() throws Exception {
+    Faulty faulty = faulty();
+    LockOptions options =
+        LockOptions.builder().leaseFor(Duration.ofSeconds(2)).renew(false).build();
+    Hold hold = faulty.lock(name, options).acquire();
+    faulty.faults().goSilent();
+    closeClients();
+    store().restart();
+    try (var holdfast = client()) {
+      boolean taken = holdfast.admin().inspect(name).filter(LockInfo::isTaken).isPresent();
+      if (gives(holdfast.guarantees().given(), Guarantee.HOLDS_SURVIVE_RESTART)) {
+        assertTrue(taken);
+        assertTrue(holdfast.lock(name, LONG).tryAcquire().isEmpty());
+      }
+      try (Hold next = holdfast.lock(name, LONG).acquire()) {
+        assertFalse(hold.isValid());
+        assertTrue(next.token() > hold.token());
+      }
+    }
+  }
+
+  /** A kept lock stays kept. */
+  @Test
+  void restart_keptLocksStayKept() throws Exception {
+    LockOptions kept = LONG.toBuilder().holdAtLeast(Duration.ofMinutes(30)).build();
+    client().lock(name, kept).acquire().close();
+    closeClients();
+    store().restart();
+    try (var holdfast = client()) {
+      LockInfo info = holdfast.admin().inspect(name).orElseThrow();
+      assertTrue(info.keptUntil().isPresent());
+      assertEquals(name, info.name());
+      assertTrue(holdfast.lock(name, LONG).tryAcquire().isEmpty());
+      assertTrue(holdfast.admin().forceRelease(info));
+    }
+  }
+
+  private boolean gives(Guarantee guarantee) {
+    try (var holdfast = client()) {
+      return gives(holdfast.guarantees().given(), guarantee);
+    }
+  }
+
+  private static boolean gives(Set<Guarantee> given, Guarantee guarantee) {
+    return given.contains(guarantee);
+  }
+}

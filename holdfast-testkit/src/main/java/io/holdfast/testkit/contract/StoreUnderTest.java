@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.testkit.contract;
+
+import io.holdfast.spi.LockStore;
+import java.util.Set;
+
+/**
+ * One instance of a store, made for one test: what the contract suites need to know of it.
+ *
+ * <p>What it can do is declared by {@link #capabilities()}. Nothing is skipped silently: for each capability there is a
+ * suite that a store which declares it must run, and {@link DeclarationsContract} checks that one that does not declare
+ * it does not promise it either.
+ */
+public interface StoreUnderTest extends AutoCloseable {
+  /**
+   * Returns the kind of store, as the matrix shows it.
+   *
+   * @return for example {@code sqlite}
+   */
+  String kind();
+
+  /**
+   * Returns the version of what does the storing.
+   *
+   * @return for example {@code SQLite 3.50.4}
+   */
+  String version();
+
+  /**
+   * Returns how it was provided.
+   *
+   * @return for example {@code in this JVM}, {@code child process}, {@code HOLDFAST_TEST_REDIS_URL}
+   */
+  String provision();
+
+  /**
+   * Declares what the suites may ask for.
+   *
+   * @return the capabilities
+   */
+  Set<Capability> capabilities();
+
+  /**
+   * Opens the store for one more client. All that one instance opens share what is stored.
+   *
+   * @return a store that was not started yet
+   */
+  LockStore open();
+
+  /**
+   * Returns an address by which another process reaches what is stored; {@link Capability#PROCESSES}.
+   *
+   * @return the address
+   */
+  default String uri() {
+    throw new UnsupportedOperationException(kind() + " does not declare PROCESSES");
+  }
+
+  /** Stops the store after all clients were closed, and starts it again; {@link Capability#RESTART}. */
+  default void restart() {
+    throw new UnsupportedOperationException(kind() + " does not declare RESTART");
+  }
+
+  /** Makes every request hang until {@link #resume()}; {@link Capability#STALL}. */
+  default void stall() {
+    throw new UnsupportedOperationException(kind() + " does not declare STALL");
+  }
+
+  /** Ends {@link #stall()}. */
+  default void resume() {
+    throw new UnsupportedOperationException(kind() + " does not declare STALL");
+  }
+
+  /** Throws away what was stored. All clients are closed by then. */
+  @Override
+  void close();
+}

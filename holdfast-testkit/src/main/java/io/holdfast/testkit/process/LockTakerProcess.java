@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.testkit.process;
+
+import io.holdfast.testkit.Await;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.OutputStreamWriter;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+/** Drives a {@link LockTaker} in a JVM of its own: tells it what to do, kills it, stops it and lets it go on. */
+public final class LockTakerProcess implements AutoCloseable {
+  private final Process process;
+  private final Writer in;
+  private final BufferedReader out;
+
+  private LockTakerProcess(Process process) {
+    this.process = process;
+    in = new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8);
+    out =
+        new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+  }
+
+  /**
+   * Starts a JVM with the class path of this one, and waits until it is connected.
+   *
+   * @param uri the store's address
+   * @return the running process
+   */
+  public static LockTakerProcess start(String uri) {
+    List<String> command = List.of(
+        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        "-Xshare:auto",
+        "-XX:TieredStopAtLevel=1",
+        "-Xmx64m",
+        "-cp",
+        System.getProperty("java.class.path"),
+        LockTaker.class.getName(),
+        uri);
+    try {
+      Process process = new ProcessBuilder(command)
+          .redirectError(ProcessBuilder.Redirect.INHERIT)
+          .start();
+      LockTakerProcess taker = new LockTakerProcess(process);
+      String ready = Await.value(taker.nextLine());
+      if (!ready.equals("READY")) {
+        throw new AssertionError("the lock taker said: " + ready);
+      }
+      return taker;
+    } catch (IOException e) {
+      throw new AssertionError("no second JVM", e);
+    }
+  }
+
+  /**
+   * Sends a line, and waits for the answer.
+   *
+   * @param line what {@link LockTaker} understands
+   * @return its answer
+   */
+  public String ask(String line) {
+    return Await.value(send(line));
+  }
+
+  /**
+   * Sends a line. One at a time.
+   *
+   * @param line what {@link LockTaker} understands
+   * @return completes with the answer
+   */
+  public CompletableFuture<String> send(String line) {
+    try {
+      in.write(line + "\n");
+      in.flush();
+    } catch (IOException e) {
+      throw new AssertionError("the lock taker is gone", e);
+    }
+    return nextLine();
+  }
+
+  /** Stops the whole process, as {@code kill -STOP} does. */
+  public void stop() {
+    signal("STOP");
+  }
+
+  /** Lets it go on, as {@code kill -CONT} does. */
+  public void letGoOn() {
+    signal("CONT");
+  }
+
+  /** Kills it, as {@code kill -9} does, and waits until it is gone. */
+  public void kill() {
+    process.destroyForcibly();
+    awaitEnd();
+  }
+
+  /** Ends its input, and so the process, in an orderly way; kills it if it does not end. */
+  @Override
+  public void close() {
+    if (!process.isAlive()) {
+      return;
+    }
+    signal("CONT");
+    try {
+      in.close();
+      awaitEnd();
+    } catch (IOException e) {
+      throw new AssertionError("the lock taker's input could not be closed", e);
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  private void awaitEnd() {
+    Await.until("the lock taker has ended", () -> !process.isAlive());
+  }
+
+  private void signal(String signal) {
+    try {
+      int exit = new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid()))
+          .inheritIO()
+          .start()
+          .waitFor();
+      if (exit != 0) {
+        throw new AssertionError("kill -" + signal + " failed with " + exit);
+      }
+    } catch (IOException e) {
+      throw new AssertionError("kill -" + signal + " could not be run", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError("interrupted", e);
+    }
+  }
+
+  private CompletableFuture<String> nextLine() {
+    CompletableFuture<String> line = new CompletableFuture<>();
+    Thread reader = new Thread(
+        () -> {
+          try {
+            String read = out.readLine();
+            line.complete(read == null ? "ENDED" : read);
+          } catch (IOException e) {
+            line.completeExceptionally(new CompletionException(e));
+          }
+        },
+        "reads-the-lock-taker");
+    reader.setDaemon(true);
+    reader.start();
+    return line;
+  }
+}

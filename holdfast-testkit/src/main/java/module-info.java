@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The contract that every store is held to, a simulator, and help for testing programs that use Holdfast. */
+module io.holdfast.testkit {
+  requires static org.jspecify;
+  requires transitive io.holdfast.core;
+  requires transitive org.junit.jupiter.api;
+  requires static org.junit.platform.engine;
+  requires static org.junit.platform.launcher;
+
+  exports io.holdfast.testkit;
+  exports io.holdfast.testkit.contract;
+  exports io.holdfast.testkit.process;
+
+  opens io.holdfast.testkit.contract to
+      org.junit.platform.commons;
+}
