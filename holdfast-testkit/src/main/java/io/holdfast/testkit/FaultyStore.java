@@ -99,7 +99,7 @@ public final class FaultyStore implements LockStore {
 
   @Override
   public CompletionStage<@Nullable Void> connect() {
-    return send(Verb.CONNECT, store::connect);
+    return this.<@Nullable Void>send(Verb.CONNECT, store::connect);
   }
 
   @Override
@@ -182,7 +182,8 @@ public final class FaultyStore implements LockStore {
     claims.computeIfPresent(claim, (id, known) -> new Held(known.name(), grant.revision()));
   }
 
-  private <T> CompletionStage<T> send(Verb verb, Supplier<CompletionStage<T>> request) {
+  private <T extends @Nullable Object> CompletionStage<T> send(
+      Verb verb, Supplier<CompletionStage<T>> request) {
     Faults.Fate fate = faults.fate(verb);
     return switch (fate.kind()) {
       case NONE -> unlessSilent(request.get());
@@ -234,13 +235,14 @@ public final class FaultyStore implements LockStore {
   }
 
   /** An answer that was on its way when the network went silent does not arrive. */
-  private <T> CompletionStage<T> unlessSilent(CompletionStage<T> stage) {
+  private <T extends @Nullable Object> CompletionStage<T> unlessSilent(CompletionStage<T> stage) {
     CompletableFuture<T> reply = new CompletableFuture<>();
     forward(stage, reply);
     return reply;
   }
 
-  private <T> void forward(CompletionStage<T> from, CompletableFuture<T> to) {
+  private <T extends @Nullable Object> void forward(
+      CompletionStage<T> from, CompletableFuture<T> to) {
     from.whenComplete((value, failure) -> {
       if (faults.isSilent()) {
         return;

@@ -46,6 +46,14 @@ public abstract class StoreContract {
   /** No cell of the matrix is missing, and none is there by mistake. */
   @Test
   void everySuiteIsRun() {
+    List<String> mistakes = mistakes();
+    if (!mistakes.isEmpty()) {
+      throw new AssertionError(getClass().getSimpleName() + ": " + String.join("; ", mistakes));
+    }
+  }
+
+  /** What is missing or there by mistake, in words. */
+  final List<String> mistakes() {
     Set<Class<? extends Contract>> required;
     try (StoreUnderTest store = maker.get()) {
       required = Suites.requiredWith(store.capabilities());
@@ -66,8 +74,6 @@ public abstract class StoreContract {
     required.stream()
         .filter(suite -> !run.contains(suite))
         .forEach(suite -> mistakes.add(suite.getSimpleName() + " is missing"));
-    if (!mistakes.isEmpty()) {
-      throw new AssertionError(getClass().getSimpleName() + ": " + String.join("; ", mistakes));
-    }
+    return mistakes;
   }
 }

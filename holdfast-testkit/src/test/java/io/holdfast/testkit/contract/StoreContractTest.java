@@ -2,8 +2,6 @@
 package io.holdfast.testkit.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatCode;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.net.URISyntaxException;
@@ -50,19 +48,17 @@ class StoreContractTest {
   /** The real thing is complete. */
   @Test
   void completeContract_passes() {
-    assertThatCode(() -> new MemoryContractTest().everySuiteIsRun()).doesNotThrowAnyException();
+    assertThat(new MemoryContractTest().mistakes()).isEmpty();
   }
 
   /** A suite is missing; one is not run by JUnit; one is there that the store does not declare. */
   @Test
   void incompleteContract_fails() {
-    assertThatThrownBy(() -> new Incomplete().everySuiteIsRun())
-        .isInstanceOf(AssertionError.class)
-        .hasMessageContaining("TokenContract is missing")
-        .hasMessageContaining("FairnessContract is missing")
-        .hasMessageContaining("Forgotten is not run")
-        .hasMessageContaining("StallContract needs a capability")
-        .hasMessageNotContaining("NamesContract");
+    assertThat(new Incomplete().mistakes())
+        .contains("TokenContract is missing", "FairnessContract is missing")
+        .anyMatch(mistake -> mistake.contains("Forgotten is not run"))
+        .anyMatch(mistake -> mistake.contains("StallContract needs a capability"))
+        .noneMatch(mistake -> mistake.contains("NamesContract"));
   }
 
   /** Not run by JUnit: nobody's nested class, no test class by its name. */
