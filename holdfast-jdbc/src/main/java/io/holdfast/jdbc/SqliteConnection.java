@@ -106,7 +106,7 @@ final class SqliteConnection implements AutoCloseable {
     try {
       rollback.executeUpdate();
     } catch (SQLException e) {
-      if (failure != e) {
+      if (!failure.equals(e)) {
         failure.addSuppressed(e);
       }
     }

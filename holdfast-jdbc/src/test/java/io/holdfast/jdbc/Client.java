@@ -34,6 +34,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /** A started store with a client id of its own, driven through the SPI as an engine would. */
 final class Client implements AutoCloseable {
@@ -128,7 +129,7 @@ final class Client implements AutoCloseable {
   }
 
   /** Waits for a stage; what it fails with is thrown as it is. */
-  static <T> T get(CompletionStage<T> stage) {
+  static <T extends @Nullable Object> T get(CompletionStage<T> stage) {
     try {
       return stage.toCompletableFuture().orTimeout(20, TimeUnit.SECONDS).join();
     } catch (CompletionException e) {
