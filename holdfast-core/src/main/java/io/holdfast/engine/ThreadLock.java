@@ -91,7 +91,7 @@ final class ThreadLock {
     }
     overtaken.keySet().removeIf(thread -> !thread.isAlive());
     current = new Owner(Thread.currentThread(), hold);
-    registry.keepAlive(this, true);
+    registry.keepAlive(this);
   }
 
   /** The calling thread left for the last time; to be called before the hold is released. */
@@ -102,9 +102,7 @@ final class ThreadLock {
         current = null;
       }
       overtaken.remove(owner.thread, owner);
-      if (current == null && overtaken.isEmpty()) {
-        registry.keepAlive(this, false);
-      }
+      registry.letGo(this);
     } finally {
       changes.unlock();
     }

@@ -4,7 +4,9 @@ package io.holdfast.engine;
 import io.holdfast.spi.LockKey;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -24,8 +26,10 @@ final class ThreadLocks {
   private final Map<LockKey, Entry> entries = new ConcurrentHashMap<>();
   private final ReferenceQueue<ThreadLock> gone = new ReferenceQueue<>();
 
-  /** Locks that are owned: their views may be dropped meanwhile. */
-  private final Map<ThreadLock, Boolean> owned = new ConcurrentHashMap<>();
+  /** What the calling thread owns, though the views of it may be dropped meanwhile. It goes when the thread does. */
+  @SuppressWarnings(
+      "ThreadLocalUsage") // clients are few, and what one leaves behind must go with it
+  private final ThreadLocal<Set<ThreadLock>> owned = new ThreadLocal<>();
 
   ThreadLock of(LockKey key) {
     for (Object old = gone.poll(); old != null; old = gone.poll()) {
@@ -42,11 +46,21 @@ final class ThreadLocks {
     }
   }
 
-  void keepAlive(ThreadLock lock, boolean keep) {
-    if (keep) {
-      owned.put(lock, Boolean.TRUE);
-    } else {
-      owned.remove(lock);
+  /** The calling thread owns the lock from now on. */
+  void keepAlive(ThreadLock lock) {
+    Set<ThreadLock> mine = owned.get();
+    if (mine == null) {
+      mine = new HashSet<>();
+      owned.set(mine);
+    }
+    mine.add(lock);
+  }
+
+  /** The calling thread has left. */
+  void letGo(ThreadLock lock) {
+    Set<ThreadLock> mine = owned.get();
+    if (mine != null && mine.remove(lock) && mine.isEmpty()) {
+      owned.remove();
     }
   }
 }

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.engine;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.jetbrains.lincheck.datastructures.StressOptions;
+import org.jetbrains.lincheck.datastructures.ThreadIdGen;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The lock from hand to hand in one process: one holder, waiters served in their order, one that cancels is skipped,
+ * tokens that grow.
+ */
+public class HandOverLincheckTest {
+  private final EngineLock lock = LincheckLocks.fresh(this::cleanUp);
+  private final AtomicLong lastToken = new AtomicLong();
+  private final AtomicReferenceArray<@Nullable Request> requests = new AtomicReferenceArray<>(8);
+
+  @AfterAll
+  static void closeClient() {
+    LincheckLocks.close();
+  }
+
+  /** A thread asks for the lock, unless it has it or waits already; says whether it has it now. */
+  @Operation
+  public boolean ask(@Param(gen = ThreadIdGen.class) int thread) {
+    Request request = requests.get(thread);
+    if (request == null) {
+      // as acquireAsync() does it, but without the executor that tells the caller
+      request = new Request(lock.options, Request.Kind.ASYNC, false, false, 0, 0);
+      requests.set(thread, request);
+      lock.engine.submit(lock.key, request);
+    }
+    return holdOf(request) != null;
+  }
+
+  /** A thread that has the lock gives it back; says whether it had it. */
+  @Operation
+  public boolean release(@Param(gen = ThreadIdGen.class) int thread) {
+    Request request = requests.get(thread);
+    EngineHold hold = request == null ? null : holdOf(request);
+    if (hold == null) {
+      return false;
+    }
+    requests.set(thread, null);
+    return hold.release();
+  }
+
+  /** A thread that waits gives up; says whether it did, rather than being granted the lock. */
+  @Operation
+  public boolean giveUp(@Param(gen = ThreadIdGen.class) int thread) {
+    Request request = requests.get(thread);
+    Lane lane = request == null ? null : request.lane;
+    if (request == null || lane == null || holdOf(request) != null) {
+      return false;
+    }
+    if (lane.withdraw(request, new CancellationException())) {
+      requests.set(thread, null);
+      return true;
+    }
+    return false;
+  }
+
+  private void cleanUp() {
+    for (int thread = 0; thread < requests.length(); thread++) {
+      giveUp(thread);
+      release(thread);
+    }
+  }
+
+  private @Nullable EngineHold holdOf(Request request) {
+    if (request.outcome() instanceof EngineHold hold) {
+      checkToken(hold);
+      return hold;
+    }
+    return null;
+  }
+
+  /** Whoever sees its own hold has the lock, so that nobody else writes here. */
+  private void checkToken(EngineHold hold) {
+    long last = lastToken.get();
+    if (hold.token() < last) {
+      throw new AssertionError("token " + hold.token() + " after " + last);
+    }
+    lastToken.set(hold.token());
+  }
+
+  @Test
+  void behavesAsAQueueForOneLock() {
+    new StressOptions()
+        .iterations(40)
+        .invocationsPerIteration(1_000)
+        .threads(3)
+        .actorsPerThread(4)
+        .actorsBefore(0)
+        .actorsAfter(0)
+        .sequentialSpecification(Model.class)
+        .check(HandOverLincheckTest.class);
+  }
+
+  /** What it should do: the first of the queue has the lock. */
+  public static final class Model {
+    private final Deque<Integer> queue = new ArrayDeque<>();
+
+    public boolean ask(int thread) {
+      if (!queue.contains(thread)) {
+        queue.add(thread);
+      }
+      return isFirst(thread);
+    }
+
+    public boolean release(int thread) {
+      return isFirst(thread) && queue.remove(thread);
+    }
+
+    public boolean giveUp(int thread) {
+      return !isFirst(thread) && queue.remove(thread);
+    }
+
+    private boolean isFirst(int thread) {
+      Integer first = queue.peek();
+      return first != null && first == thread;
+    }
+  }
+}
