@@ -28,17 +28,24 @@ public class HandOverLincheckTest {
     LincheckLocks.close();
   }
 
-  /** A thread asks for the lock, unless it has it or waits already; says whether it has it now. */
+  /** A thread asks for the lock; false if it has it or waits already. */
   @Operation
   public boolean ask(@Param(gen = ThreadIdGen.class) int thread) {
-    Request request = requests.get(thread);
-    if (request == null) {
-      // as acquireAsync() does it, but without the executor that tells the caller
-      request = new Request(lock.options, Request.Kind.ASYNC, false, false, 0, 0);
-      requests.set(thread, request);
-      lock.engine.submit(lock.key, request);
+    if (requests.get(thread) != null) {
+      return false;
     }
-    return holdOf(request) != null;
+    // as acquireAsync() does it, but without the executor that tells the caller
+    Request request = new Request(lock.options, Request.Kind.ASYNC, false, false, 0, 0);
+    requests.set(thread, request);
+    lock.engine.submit(lock.key, request);
+    return true;
+  }
+
+  /** Whether a thread has the lock. */
+  @Operation
+  public boolean has(@Param(gen = ThreadIdGen.class) int thread) {
+    Request request = requests.get(thread);
+    return request != null && holdOf(request) != null;
   }
 
   /** A thread that has the lock gives it back; says whether it had it. */
@@ -110,23 +117,20 @@ public class HandOverLincheckTest {
     private final Deque<Integer> queue = new ArrayDeque<>();
 
     public boolean ask(int thread) {
-      if (!queue.contains(thread)) {
-        queue.add(thread);
-      }
-      return isFirst(thread);
+      return !queue.contains(thread) && queue.add(thread);
+    }
+
+    public boolean has(int thread) {
+      Integer first = queue.peek();
+      return first != null && first == thread;
     }
 
     public boolean release(int thread) {
-      return isFirst(thread) && queue.remove(thread);
+      return has(thread) && queue.remove(thread);
     }
 
     public boolean giveUp(int thread) {
-      return !isFirst(thread) && queue.remove(thread);
-    }
-
-    private boolean isFirst(int thread) {
-      Integer first = queue.peek();
-      return first != null && first == thread;
+      return !has(thread) && queue.remove(thread);
     }
   }
 }
