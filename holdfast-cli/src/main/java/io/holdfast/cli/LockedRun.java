@@ -37,7 +37,7 @@ final class LockedRun {
     interruptions.listen();
     Terminal.front().ifPresent(interruptions::watchFront);
     int code;
-    try (Supervisor supervisor = Supervisor.prepare();
+    try (Supervisor supervisor = Supervisor.prepare(messages);
         Holdfast holdfast = Holdfast.builder()
             .store(store.uri())
             .clientName("holdfast")
@@ -72,7 +72,7 @@ final class LockedRun {
       release(hold.get(), false);
       return interrupted(interruptions);
     }
-    return held(hold.get(), supervisor, command);
+    return held(hold.get(), supervisor, command, interruptions);
   }
 
   private Optional<Hold> acquire(Holdfast holdfast, DistributedLock lock)
@@ -116,7 +116,8 @@ final class LockedRun {
     }
   }
 
-  private int held(Hold hold, Supervisor supervisor, List<String> command)
+  private int held(
+      Hold hold, Supervisor supervisor, List<String> command, Interruptions interruptions)
       throws InterruptedException {
     Guard guard = new Guard(settings.plan(), settings.killsOnLoss(), Terminal.hasJobControl());
     int status;
@@ -137,6 +138,10 @@ final class LockedRun {
       status = watch(hold, supervisor, guard);
       ended = true;
     } catch (IOException e) {
+      if (interruptions.first().isPresent()) {
+        // Ctrl-C has hit what Java starts processes with.
+        return interrupted(interruptions);
+      }
       throw new CliException(Exit.CANNOT_CREATE, "cannot run the command: " + e.getMessage(), e);
     } finally {
       if (!ended) {

@@ -7,12 +7,16 @@ import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,12 +27,17 @@ final class Supervisor implements Child {
   private static final List<Path> BASH =
       List.of(Path.of("/bin/bash"), Path.of("/usr/bin/bash"), Path.of("/usr/local/bin/bash"));
 
+  private static final Duration ORPHAN_LOOK = Duration.ofMillis(100);
+
   private final Path folder;
   private final RandomAccessFile start;
   private final RandomAccessFile orders;
+  private final Messages messages;
   private @Nullable Process process;
 
-  private Supervisor(Path folder, RandomAccessFile start, RandomAccessFile orders) {
+  private Supervisor(
+      Path folder, RandomAccessFile start, RandomAccessFile orders, Messages messages) {
+    this.messages = messages;
     this.folder = folder;
     this.start = start;
     this.orders = orders;
@@ -39,7 +48,7 @@ final class Supervisor implements Child {
    *
    * @throws CliException if the temporary folder cannot be used
    */
-  static Supervisor prepare() {
+  static Supervisor prepare(Messages messages) {
     Path folder = null;
     try {
       folder = Files.createTempDirectory("holdfast");
@@ -51,7 +60,8 @@ final class Supervisor implements Child {
       return new Supervisor(
           folder,
           new RandomAccessFile(folder.resolve("start").toFile(), "rw"),
-          new RandomAccessFile(folder.resolve("orders").toFile(), "rw"));
+          new RandomAccessFile(folder.resolve("orders").toFile(), "rw"),
+          messages);
     } catch (IOException e) {
       if (folder != null) {
         remove(folder);
@@ -138,9 +148,40 @@ final class Supervisor implements Child {
     write(signal.name());
   }
 
+  /**
+   * Waits for the command. If somebody kills the supervisor, the command goes on without it: then we go on too, because
+   * nobody else may have the lock meanwhile; only the command's own status is lost.
+   */
   @Override
   public int waitFor() throws InterruptedException {
-    return Objects.requireNonNull(process, "not started").waitFor();
+    int status = Objects.requireNonNull(process, "not started").waitFor();
+    Optional<Long> orphan = orphan();
+    if (orphan.isPresent()) {
+      messages.error("the supervisor of the command was killed; the command (process "
+          + orphan.get() + ") goes on, but its exit status will not be known");
+      CountDownLatch never = new CountDownLatch(1);
+      while (ProcessState.isAlive(orphan.get())) {
+        if (never.await(ORPHAN_LOOK.toNanos(), TimeUnit.NANOSECONDS)) {
+          return status;
+        }
+      }
+    }
+    return status;
+  }
+
+  /** The number of the command, if its supervisor was killed before it could see how the command ended. */
+  private Optional<Long> orphan() {
+    try {
+      String number = Files.readString(folder.resolve("command")).strip();
+      return number.isEmpty() ? Optional.empty() : Optional.of(Long.valueOf(number));
+    } catch (NoSuchFileException e) {
+      // it had not come that far; or it was no process of its own, and we have waited for the command itself
+      return Optional.empty();
+    } catch (IOException | NumberFormatException e) {
+      System.getLogger("io.holdfast.cli")
+          .log(System.Logger.Level.WARNING, "cannot tell whether the command has ended", e);
+      return Optional.empty();
+    }
   }
 
   @Override
@@ -167,7 +208,7 @@ final class Supervisor implements Child {
   }
 
   private static void remove(Path folder) {
-    for (String name : List.of("start", "orders", "supervise.sh", "")) {
+    for (String name : List.of("start", "orders", "command", "supervise.sh", "")) {
       try {
         Files.deleteIfExists(folder.resolve(name));
       } catch (IOException e) {

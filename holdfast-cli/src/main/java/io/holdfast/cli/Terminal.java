@@ -2,7 +2,6 @@
 package io.holdfast.cli;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -42,13 +41,8 @@ final class Terminal {
    * platform does not say, yes.
    */
   static boolean hasJobControl() {
-    try {
-      String stat = Files.readString(Path.of("/proc/self/stat"), StandardCharsets.UTF_8);
-      // After the name in brackets: state, parent, group, session.
-      String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
-      return !fields[2].equals(fields[3]);
-    } catch (IOException e) {
-      return true;
-    }
+    return ProcessState.of(ProcessHandle.current().pid())
+        .map(self -> self.group() != self.session())
+        .orElse(true);
   }
 }

@@ -11,9 +11,13 @@
 #
 # holdfast makes two named pipes in DIR and opens both before it starts us, for reading and writing:
 #   DIR/start   one line, the token: the command may begin. Nothing is run before it.
-#   DIR/orders  one line each: the name of a signal for the group, or "done". The end of the file means that holdfast is
-#               gone; then the watcher ends the group by itself: SIGTERM, and SIGKILL after GRACE tenths of a second.
+#   DIR/orders  one line each: the name of a signal for the group, or "done"; and from the group "begun": signals act on
+#               it from now on, those that came before are sent now. The end of the file means that holdfast is gone;
+#               then the watcher ends the group by itself: SIGTERM, and SIGKILL after GRACE tenths of a second.
 # Our exit status is the command's, 128+n if a signal ended it. The command keeps our stdin, stdout and stderr.
+#
+# We make DIR/command, with the command's number while we look after it. If it still has it when we have ended, somebody
+# has killed us, and our status says nothing about the command.
 #
 # A group of its own needs job control ("set -m"). bash has it with and without a terminal. dash and its like have it only
 # with one, and then take the terminal for themselves; there setsid(1) makes the group (and a session: the command can
@@ -27,8 +31,15 @@
 #   supervise.sh job DIR GRACE EAGER COMMAND [ARG...]
 set -u
 
-# command COMMAND [ARG...]: becomes the command once holdfast says so; in the new group.
+# command DIR FILE COMMAND [ARG...]: becomes the command once holdfast says so; in the new group. FILE, if there is one,
+# gets our number.
 command_of_group() {
+  trap - HUP INT QUIT TERM
+  if [ -n "$2" ]; then
+    printf '%s\n' "$BASHPID" >"$2" || exit 73
+  fi
+  printf 'begun\n' >"$1/orders" || exit 70
+  shift 2
   exec 8<&-
   IFS= read -r HOLDFAST_TOKEN <&7 || exit 70
   exec 7<&-
@@ -40,26 +51,48 @@ nap() {
   sleep "$1" 2>/dev/null || sleep 1
 }
 
+# pass_on ORDER GROUP STOP
+pass_on() {
+  case $1 in
+    TSTP) kill -s "$3" -- "-$2" ;;
+    *) kill -s "$1" -- "-$2" ;;
+  esac
+  case $1 in
+    # What is stopped cannot end; and the supervisor, stopped by Ctrl-Z, could not tell of it.
+    HUP | TERM | KILL) kill -s CONT -- "-$2" "$$" ;;
+  esac
+}
+
 # watch DIR GRACE GROUP STOP: passes signals on; STOP is the signal that stops the group. In a group of its own too, so
 # that a SIGKILL to holdfast's group does not reach it, and deaf to the terminal.
 watch_group() {
   trap '' HUP INT QUIT TERM TSTP TTIN TTOU
   exec 7<&-
+  begun='' early=''
   while IFS= read -r order <&8; do
-    case $order in
-      done)
+    case $begun$order in
+      *done)
         rm -rf "$1"
         exit 0
         ;;
-      TSTP) kill -s "$4" -- "-$3" ;;
-      *) kill -s "$order" -- "-$3" ;;
-    esac
-    case $order in
-      # What is stopped cannot end; and the supervisor, stopped by Ctrl-Z, could not tell of it.
-      HUP | TERM | KILL) kill -s CONT -- "-$3" "$$" ;;
+      begun)
+        begun=yes
+        for order in $early; do
+          pass_on "$order" "$3" "$4"
+        done
+        ;;
+      KILL) kill -s KILL "$3" ;; # its group may not be there yet
+      yes*) pass_on "$order" "$3" "$4" ;;
+      *) early="$early $order" ;;
     esac
   done
   rm -rf "$1"
+  # The group that setsid(1) makes may not be there yet; the process that will be it, is.
+  looks=50
+  until [ "$looks" = 0 ] || kill -s 0 -- "-$3" || ! kill -s 0 "$3"; do
+    nap 0.1
+    looks=$((looks - 1))
+  done
   kill -s TERM -- "-$3"
   kill -s CONT -- "-$3" "$$"
   tenths=$2
@@ -86,6 +119,15 @@ in_foreground() {
   fi
 }
 
+# Exits as the command did, which has ended. What a wait said before may only be that it was stopped.
+command_ended() {
+  wait "$child"
+  ended=$?
+  [ "$ended" = 127 ] || status=$ended # 127: fg has seen the end, and said how it was
+  : >"$dir/command"
+  exit "$status"
+}
+
 # Lets the command have the terminal until it stops or ends. bash hands over the terminal that its stderr is.
 lend_terminal() {
   owner=yes
@@ -96,31 +138,26 @@ lend_terminal() {
     kill -s TSTP 0
     return
   fi
-  # Ended, before fg (then wait knows how) or during it (then fg does).
-  wait "$child"
-  ended=$?
-  [ "$ended" = 127 ] || status=$ended
-  exit "$status"
+  command_ended
 }
 
 supervise() {
   dir=$1 grace=$2 owner=$3
   shift 3
-  command_of_group "$@" 2>&5 5>&- &
+  # Ours to survive, not to act on: holdfast gets them too. Before anything is started, which would be left alone.
+  trap '' HUP INT QUIT TERM
+  command_of_group "$dir" "$dir/command" "$@" 2>&5 5>&- &
   child=$!
   watch_group "$dir" "$grace" "$child" TSTP </dev/null >/dev/null 5>&- &
   exec 5>&- 7<&- 8<&-
-  # Ours to survive, not to act on: holdfast gets them too.
-  trap : HUP INT QUIT TERM
   if [ "$owner" = yes ] && in_foreground; then
     lend_terminal
   fi
   while :; do
     wait "$child"
     status=$?
-    kill -0 "$child" || exit "$status"
+    kill -0 "$child" || command_ended
     case $status in
-      129 | 130 | 131 | 143) ;; # a signal to us
       149 | 150) # SIGTTIN, SIGTTOU: the command wants the terminal
         if in_foreground; then
           lend_terminal
@@ -161,7 +198,7 @@ case $verb in
       dir=$1 grace=$2
       shift 3
       setsid sh "$0" watch "$dir" "$grace" "$$" STOP </dev/null >/dev/null 2>&1 &
-      exec setsid sh "$0" command "$@"
+      exec setsid sh "$0" command "$dir" '' "$@"
     fi
     ;;
 esac

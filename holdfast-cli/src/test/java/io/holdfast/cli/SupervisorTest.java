@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * {@code supervise.sh}, held at one of its lines while something happens: what a busy machine does rarely happens here each
+ * time.
+ */
+class SupervisorTest {
+  @RegisterExtension
+  final Processes processes = new Processes();
+
+  /** Ctrl-C goes to everything in the group of holdfast, so to the supervisor too; whatever that is doing. */
+  @ParameterizedTest
+  @ValueSource(strings = {"child=*", "watch_group*", "exec 5>&-*", ":", "wait *"})
+  void ctrlC_whileTheSupervisorIsAt_endsTheCommand(String line) {
+    Job job = heldAt(line, "echo $$ >child.pid; exec sleep 600");
+    long child = processes.pid("child.pid");
+    long supervisor = processes.pid("held.pid");
+    Processes.signal("INT", supervisor);
+    processes.touch("go");
+    job.signal("INT");
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(130);
+    processes.untilGone(child);
+    assertThat(processes.holdfast("run", "-n", "lock", "true").exitCode()).isZero();
+  }
+
+  /** The command's group does not act on signals before it has begun; what comes earlier is not lost. */
+  @ParameterizedTest
+  @ValueSource(strings = {"INT", "TERM", "HUP"})
+  void signalled_beforeTheCommandHasBegun_endsIt(String signal) {
+    Job job = heldAt("trap - *", "touch ran; exec sleep 600");
+    processes.pid("held.pid");
+    // The watcher has the signal, and waits with it.
+    job.signal(signal);
+    processes.touch("go");
+    assertThat(job.exitCode())
+        .as(job::toString)
+        .isEqualTo(128 + Sig.valueOf(signal).number());
+    assertThat(processes.holdfast("run", "-n", "lock", "true").exitCode()).isZero();
+  }
+
+  @Test
+  void stopped_andContinuedAndEndedBeforeTheSupervisorLooks_hasTheCommandsStatus() {
+    Job job = heldAt("kill -0 *", "echo $$ >child.pid; kill -STOP $$; exit 4");
+    long child = processes.pid("child.pid");
+    processes.pid("held.pid");
+    Processes.signal("CONT", child);
+    processes.untilGone(child);
+    processes.touch("go");
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(4);
+  }
+
+  /** Nobody can tell the command's status any more; but the lock stays ours as long as it runs. */
+  @Test
+  void supervisorKilled_theLockIsHeldUntilTheCommandEnds() {
+    Job job = processes.holdfast(
+        "run", "lock", "sh", "-c", "echo $$ >child.pid; until [ -e go ]; do sleep 0.05; done");
+    long child = processes.pid("child.pid");
+    job.process().children().forEach(ProcessHandle::destroyForcibly);
+    job.untilStderr("the supervisor of the command was killed");
+    assertThat(processes.holdfast("run", "-n", "lock", "true").exitCode()).isEqualTo(75);
+    assertThat(Processes.isAlive(child)).isTrue();
+    processes.touch("go");
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(137);
+    assertThat(processes.holdfast("run", "-n", "lock", "true").exitCode()).isZero();
+  }
+
+  @Test
+  void supervisorKilled_signalsStillReachTheCommand() {
+    Job job = processes.holdfast("run", "lock", "sh", "-c", "echo $$ >child.pid; exec sleep 600");
+    long child = processes.pid("child.pid");
+    job.process().children().forEach(ProcessHandle::destroyForcibly);
+    job.untilStderr("the supervisor of the command was killed");
+    job.signal("TERM");
+    processes.untilGone(child);
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(137);
+  }
+
+  /** {@code holdfast run}, with a bash that waits before it runs a line, the first time. */
+  private Job heldAt(String line, String command) {
+    String shell = processes.script(
+        "bash-held",
+        "exec bash -pc '",
+        "  set -T",
+        "  hold() {",
+        "    case $1 in",
+        "      $HOLD_AT)",
+        "        if [ ! -e held.pid ]; then",
+        "          echo $BASHPID >held.pid",
+        "          until [ -e go ]; do sleep 0.02; done",
+        "        fi ;;",
+        "    esac",
+        "  }",
+        "  trap \"hold \\\"\\$BASH_COMMAND\\\"\" DEBUG",
+        "  script=$1",
+        "  shift",
+        "  . \"$script\"",
+        "' bash \"$@\"");
+    return processes.start(
+        Map.of("HOLD_AT", line),
+        processes.holdfastLine(
+            List.of("-Dholdfast.shell=" + shell), "run", "lock", "sh", "-c", command));
+  }
+}
