@@ -20,7 +20,7 @@ final class Guard {
 
   private final KillPlan plan;
   private final boolean killsOnLoss;
-  private final boolean jobControl;
+  private final Stops stops;
 
   /** What was done for the sake of the lock. */
   private Step done = Step.LEAVE;
@@ -35,12 +35,12 @@ final class Guard {
    *
    * @param plan when to end it
    * @param killsOnLoss false with {@code --on-lost warn}
-   * @param jobControl whether a shell can continue what Ctrl-Z stops
+   * @param stops when to stop it for Ctrl-Z
    */
-  Guard(KillPlan plan, boolean killsOnLoss, boolean jobControl) {
+  Guard(KillPlan plan, boolean killsOnLoss, Stops stops) {
     this.plan = plan;
     this.killsOnLoss = killsOnLoss;
-    this.jobControl = jobControl;
+    this.stops = stops;
   }
 
   /** Returns what is due now: nothing, or one signal, each once. */
@@ -60,7 +60,7 @@ final class Guard {
       killed = true;
       return List.of(Sig.KILL);
     }
-    return List.of();
+    return stops.look(nowNanos);
   }
 
   /** Returns what to pass on after a signal to us, in this order. */
@@ -70,8 +70,9 @@ final class Guard {
       // We may have been stopped for longer than the lease: kill before anything is continued.
       orders.addAll(look(remaining, nowNanos));
       orders.add(Sig.CONT);
+      stops.goOn(nowNanos);
     } else if (signal == Sig.TSTP) {
-      orders.add(jobControl ? Sig.TSTP : Sig.CONT);
+      orders.addAll(stops.stop(nowNanos));
     } else if (signal.ends()) {
       orders.add(signal);
       startGrace(nowNanos);
@@ -92,6 +93,7 @@ final class Guard {
     if (killAtNanos != null) {
       quiet = min(quiet, Duration.ofNanos(killAtNanos - nowNanos));
     }
+    quiet = stops.quiet(quiet);
     return quiet.isNegative() ? Duration.ZERO : quiet;
   }
 

@@ -119,7 +119,7 @@ final class LockedRun {
   private int held(
       Hold hold, Supervisor supervisor, List<String> command, Interruptions interruptions)
       throws InterruptedException {
-    Guard guard = new Guard(settings.plan(), settings.killsOnLoss(), Terminal.hasJobControl());
+    Guard guard = new Guard(settings.plan(), settings.killsOnLoss(), new Stops(Terminal::job));
     int status;
     boolean started = false;
     boolean ended = false;

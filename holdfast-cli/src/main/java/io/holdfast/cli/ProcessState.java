@@ -2,10 +2,12 @@
 package io.holdfast.cli;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * What the kernel says of a process, where it has {@code /proc}.
@@ -34,6 +36,20 @@ record ProcessState(char state, long group, long session) {
   static boolean isAlive(long pid) {
     return ProcessHandle.of(pid).map(ProcessHandle::isAlive).orElse(false)
         && of(pid).map(known -> known.state() != 'Z').orElse(true);
+  }
+
+  /** Whether the system stops a process for Ctrl-Z; some ignore it, or do something of their own. */
+  static boolean isStoppedByCtrlZ(long pid) {
+    try (Stream<String> lines =
+        Files.lines(Path.of("/proc/" + pid + "/status"), StandardCharsets.ISO_8859_1)) {
+      long bit = 1L << (Sig.TSTP.number() - 1);
+      return lines
+          .filter(line -> line.startsWith("SigIgn:") || line.startsWith("SigCgt:"))
+          .map(line -> line.substring(line.indexOf(':') + 1).strip())
+          .allMatch(mask -> (Long.parseUnsignedLong(mask, 16) & bit) == 0);
+    } catch (IOException | UncheckedIOException e) {
+      return false;
+    }
   }
 
   /** Whether it was stopped, as by Ctrl-Z. */

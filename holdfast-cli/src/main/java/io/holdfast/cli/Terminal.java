@@ -37,12 +37,21 @@ final class Terminal {
   }
 
   /**
-   * Whether there is a shell that could continue what Ctrl-Z stops: it has put us in a group of our own. Where the
-   * platform does not say, yes.
+   * Looks whether the job that we are part of is stopped. There is one if a shell has put us in a group of our own; then
+   * our parent is in it too, as a rule: the launcher, or the script that has called us.
    */
-  static boolean hasJobControl() {
-    return ProcessState.of(ProcessHandle.current().pid())
-        .map(self -> self.group() != self.session())
-        .orElse(true);
+  static Stops.Job job() {
+    Optional<ProcessState> self = ProcessState.of(ProcessHandle.current().pid());
+    if (self.isPresent() && self.get().group() == self.get().session()) {
+      return Stops.Job.NONE;
+    }
+    return ProcessHandle.current()
+        .parent()
+        .map(ProcessHandle::pid)
+        .filter(ProcessState::isStoppedByCtrlZ)
+        .flatMap(ProcessState::of)
+        .filter(parent -> self.isPresent() && parent.group() == self.get().group())
+        .map(parent -> parent.isStopped() ? Stops.Job.STOPPED : Stops.Job.RUNNING)
+        .orElse(Stops.Job.UNKNOWN);
   }
 }

@@ -16,7 +16,7 @@ class GuardTest {
   private static final Duration TOO_LATE = Duration.ofSeconds(2);
   private static final long SECOND = 1_000_000_000L;
 
-  private final Guard guard = new Guard(PLAN, true, true);
+  private final Guard guard = new Guard(PLAN, true, new Stops(() -> Stops.Job.UNKNOWN));
 
   @Test
   void look_healthyLease_doesNothing() {
@@ -77,13 +77,13 @@ class GuardTest {
 
   @Test
   void signalled_ctrlZWithoutAShellToContinueIt_continues() {
-    Guard alone = new Guard(PLAN, true, false);
+    Guard alone = new Guard(PLAN, true, new Stops(() -> Stops.Job.NONE));
     assertThat(alone.signalled(Sig.TSTP, PLENTY, 0)).containsExactly(Sig.CONT);
   }
 
   @Test
   void onLostWarn_neverEndsTheCommandForTheLock() {
-    Guard warns = new Guard(PLAN, false, true);
+    Guard warns = new Guard(PLAN, false, new Stops(() -> Stops.Job.UNKNOWN));
     assertThat(warns.look(Duration.ZERO, 0)).isEmpty();
     assertThat(warns.signalled(Sig.CONT, Duration.ZERO, 0)).containsExactly(Sig.CONT);
     assertThat(warns.exitCode(0, true)).isZero();

@@ -232,6 +232,65 @@ class LauncherTest {
     shell.untilStdout("status=0");
   }
 
+  /**
+   * What Ctrl-Z and fg send may reach the JVM in another order than they were sent in. Here it gets the SIGCONT before the
+   * SIGTSTP, while the job runs.
+   */
+  @Test
+  void lateCtrlZ_afterTheJobWasContinued_doesNotStopTheCommand() {
+    Pty.assumeAvailable();
+    assertThat(launch(Map.of(), "--version").exitCode()).isZero();
+    String script = processes.script(
+        "script",
+        "echo $$ >script.pid",
+        "'" + root
+            + "/holdfast' run lock sh -c 'echo $$ >child.pid; until [ -e go ]; do sleep 0.05; done; exit 6'",
+        "echo status=$?");
+    Job shell = prompt();
+    shell.type(script + "\n");
+    long child = processes.pid("child.pid");
+    long holdfast = ProcessHandle.of(processes.pid("script.pid"))
+        .orElseThrow()
+        .children()
+        .findFirst()
+        .orElseThrow()
+        .pid();
+    Processes.signal("CONT", holdfast);
+    Processes.signal("TSTP", holdfast);
+    assertThat(processes.holdfast("run", "-n", "lock", "true").exitCode()).isEqualTo(75);
+    assertThat(Processes.state(child)).isNotEqualTo("T");
+    processes.touch("go");
+    shell.untilStdout("status=6");
+  }
+
+  /** Whatever has been started so far is stopped, and goes on with fg as if nothing had been. */
+  @ParameterizedTest
+  @ValueSource(strings = {"/java", "/mkfifo", "/bash"})
+  void ctrlZ_whileStarting_goesOnWithFg(String started) {
+    Pty.assumeAvailable();
+    assertThat(launch(Map.of(), "--version").exitCode()).isZero();
+    Job shell = prompt();
+    long prompt = shell.process().children().findFirst().orElseThrow().pid();
+    shell.type("'" + root + "/holdfast' run lock sh -c 'echo $$ >child.pid; read x; exit 4'\n");
+    Await.until(
+        started + " was started, or it is too late to see it",
+        () -> processes.file("child.pid").toFile().exists()
+            || shell
+                .process()
+                .descendants()
+                .filter(one -> one.pid() != prompt)
+                .anyMatch(one -> one.info().command().orElse("").endsWith(started)),
+        processes::everything);
+    shell.type(Pty.CTRL_Z);
+    shell.untilStdout("Stopped");
+    shell.type("fg\n");
+    processes.pid("child.pid");
+    shell.type("hello\n");
+    shell.untilStdout("hello");
+    shell.type("echo status=$?\n");
+    shell.untilStdout("status=4");
+  }
+
   @Test
   void ctrlC_atAPrompt_endsTheCommand() {
     Pty.assumeAvailable();
@@ -268,7 +327,8 @@ class LauncherTest {
   private Job prompt() {
     Job shell =
         Pty.start(processes, environment(Map.of()), List.of("bash", "--norc", "--noediting", "-i"));
-    shell.type("PS1='ready> '\n");
+    // in two parts, so that what is typed is not taken for what is shown
+    shell.type("PS1='rea''dy> '\n");
     return shell.untilStdout("ready> ");
   }
 

@@ -79,7 +79,13 @@ class WatchTest {
     KillPlan plan = new KillPlan(Duration.ofSeconds(7), Duration.ofSeconds(2));
     Messages messages = new Messages(new PrintStream(said, true, StandardCharsets.UTF_8), false);
     return new Watch(
-        hold, child, new Guard(plan, kills, true), events, Ticker.system(), messages, kills);
+        hold,
+        child,
+        new Guard(plan, kills, new Stops(() -> Stops.Job.UNKNOWN)),
+        events,
+        Ticker.system(),
+        messages,
+        kills);
   }
 
   private static final class FakeChild implements Child {
