@@ -72,7 +72,10 @@ final class Claimant extends Timed {
   /** Whether the newest attempt is neither answered nor given up. */
   boolean inFlight;
 
-  private final Trouble trouble = new Trouble();
+  /** The failures since the last answer; null if there was none. */
+  private @Nullable Trouble trouble;
+
+  private long askedNanos;
   private @Nullable Ending ending;
   private int asked;
   private long wakeNanos;
@@ -109,24 +112,25 @@ final class Claimant extends Timed {
     inFlight = true;
     unanswered++;
     int number = ++asked;
-    long timeout = timeout();
+    long now = engine.ticker.nanos();
+    long timeout = timeout(now);
     Instant giveUp = engine.store.time().plusNanos(timeout);
     if (giveUp.isAfter(lastGiveUp)) {
       lastGiveUp = giveUp;
     }
-    trouble.asking(engine.ticker.nanos());
+    askedNanos = now;
     // a wake-up for what came before must not be taken for this attempt's time-out
-    expectWakeAfter(timeout);
+    wakeNanos = now + timeout;
     later.add(() -> send(number, giveUp, timeout));
   }
 
   /** A try has one time-out for all its attempts. */
-  private long timeout() {
+  private long timeout(long now) {
     long timeout = engine.requestNanos(claim);
     if (only == null || !only.onlyTry) {
       return timeout;
     }
-    return Math.max(1, Math.min(timeout, only.startNanos + timeout - engine.ticker.nanos()));
+    return Math.max(1, Math.min(timeout, only.startNanos + timeout - now));
   }
 
   private void send(int number, Instant giveUp, long timeoutNanos) {
@@ -188,7 +192,7 @@ final class Claimant extends Timed {
   }
 
   private void busy(Answer.Busy busy, Later later) {
-    trouble.over();
+    trouble = null;
     answeredBusy = true;
     inStoreQueue = busy.queued();
     busyHolder = busy.holder().orElse(null);
@@ -211,23 +215,30 @@ final class Claimant extends Timed {
 
   /** An attempt failed, or was given up without an answer: retry under the same claim, or tell the callers. */
   private void troubled(@Nullable Throwable failure, Later later) {
-    trouble.add(failure);
     phase = Phase.WAITING;
-    lane.failHopeless(this, trouble, later);
+    retrying = true;
+    failed(failure, later);
+  }
+
+  /** Tells those for whom waiting on makes no sense, and pauses for the others. */
+  private void failed(@Nullable Throwable failure, Later later) {
+    Trouble current = trouble == null ? new Trouble(askedNanos) : trouble;
+    trouble = current;
+    current.add(failure);
+    lane.failHopeless(this, current, later);
     if (phase == Phase.WAITING) {
-      retrying = true;
-      wakeAt(engine.ticker.nanos() + engine.jitter(trouble.pauseNanos()));
+      wakeAt(engine.ticker.nanos() + engine.jitter(current.pauseNanos()));
     }
   }
 
   /** Whether the last answer was "busy", so that a time-out means busy too. */
   boolean lastAnswerWasBusy() {
-    return answeredBusy && !trouble.isOn();
+    return answeredBusy && trouble == null;
   }
 
   /** Whether nothing has been heard yet, so that a time-out should wait for the first answer. */
   boolean awaitsFirstAnswer() {
-    return inFlight && !answeredBusy && !trouble.isOn();
+    return inFlight && !answeredBusy && trouble == null;
   }
 
   @Nullable
@@ -237,22 +248,23 @@ final class Claimant extends Timed {
 
   /** Says why there is no answer, as an exception for a caller. */
   RuntimeException failure() {
+    Throwable cause = trouble == null ? null : trouble.cause();
     if (unanswered > 0 || inStoreQueue) {
       return new AcquireUnknownException(
           "asked " + engine.store.describe() + " for lock \"" + name()
               + "\" and got no answer: it may have been granted; it is being withdrawn",
           name(),
           engine.store.describe(),
-          trouble.cause());
+          cause);
     }
-    return Failures.unavailable(trouble.cause(), name(), engine.store.describe());
+    return Failures.unavailable(cause, name(), engine.store.describe());
   }
 
   // granted
 
   /** The store granted the claim, in an answer, a push or a keep. */
   private void granted(Grant grant, Later later) {
-    trouble.over();
+    trouble = null;
     // a further attempt may be under way; it stays counted as unanswered, but nothing waits for it
     inFlight = false;
     Tenure fresh = new Tenure(this, grant);
@@ -304,14 +316,12 @@ final class Claimant extends Timed {
     later.run();
   }
 
-  /** Whether it still holds, or waits, as it did when its keep was decided. */
+  /**
+   * Whether it still holds, or waits, as it did when its keep was decided. Read without the lock: it may end before the
+   * keep is sent in any case, and a keep creates nothing.
+   */
   boolean isToBeKept(@Nullable Tenure during) {
-    lane.lock.lock();
-    try {
-      return during == null ? phase == Phase.WAITING : phase == Phase.HELD && tenure == during;
-    } finally {
-      lane.lock.unlock();
-    }
+    return during == null ? phase == Phase.WAITING : phase == Phase.HELD && tenure == during;
   }
 
   /**
@@ -358,18 +368,10 @@ final class Claimant extends Timed {
     } else if (kept instanceof Kept.Gone) {
       ask(later);
     } else if (kept instanceof Kept.Queued) {
-      trouble.over();
+      trouble = null;
       wakeAt(engine.ticker.nanos() + engine.refreshNanos());
     } else {
-      keepFailed(failure, later);
-    }
-  }
-
-  private void keepFailed(@Nullable Throwable failure, Later later) {
-    trouble.add(failure);
-    lane.failHopeless(this, trouble, later);
-    if (phase == Phase.WAITING) {
-      wakeAt(engine.ticker.nanos() + engine.jitter(trouble.pauseNanos()));
+      failed(failure, later);
     }
   }
 
@@ -427,13 +429,17 @@ final class Claimant extends Timed {
 
   /** Gives the claim up, whatever has become of it. */
   void finish(Duration keepFor, Later later) {
+    finish(keepFor, engine.ticker.nanos(), later);
+  }
+
+  void finish(Duration keepFor, long now, Later later) {
     boolean nothingThere = phase == Phase.WAITING && leftNothing();
     phase = Phase.ENDING;
     tenure = null;
     if (nothingThere) {
       over(later);
     } else {
-      ending().begin(keepFor, later);
+      ending().begin(keepFor, now, later);
     }
   }
 
@@ -462,7 +468,7 @@ final class Claimant extends Timed {
         }
         first = ending().first();
         if (phase == Phase.ENDING) {
-          ending().begin(Duration.ZERO, later);
+          ending().begin(Duration.ZERO, engine.ticker.nanos(), later);
         } else {
           finish(Duration.ZERO, later);
         }
@@ -485,7 +491,7 @@ final class Claimant extends Timed {
     } else if (unanswered == 0) {
       over(later);
     } else {
-      ending().begin(Duration.ZERO, later);
+      ending().begin(Duration.ZERO, now.nanos(), later);
     }
   }
 
@@ -561,10 +567,10 @@ final class Claimant extends Timed {
   private void waitingDue(Later later) {
     if (keepPending) {
       keepPending = false;
-      keepFailed(null, later);
+      failed(null, later);
     } else if (inStoreQueue && !retrying) {
       keepPending = true;
-      trouble.asking(engine.ticker.nanos());
+      askedNanos = engine.ticker.nanos();
       // the batched refresh is also how a grant is found whose message was lost
       engine.keeper.add(this, null, 0);
       later.add(engine.keeper.flush);
@@ -575,8 +581,8 @@ final class Claimant extends Timed {
   }
 
   /** Ignores wake-ups for what came before. */
-  void expectWakeAfter(long nanos) {
-    wakeNanos = engine.ticker.nanos() + nanos;
+  void expectWakeAt(long nanos) {
+    wakeNanos = nanos;
   }
 
   /** Sets the timer; a wake-up before this time, for something that is over, is ignored. */

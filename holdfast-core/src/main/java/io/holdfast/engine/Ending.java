@@ -64,12 +64,11 @@ final class Ending {
   }
 
   /** Starts to end the claim. If an attempt is under way, its answer is awaited first, so that one end is enough. */
-  void begin(Duration keep, Later later) {
+  void begin(Duration keep, long now, Later later) {
     if (begun && !lapses) {
       return;
     }
     Engine engine = claimant.engine;
-    long now = engine.ticker.nanos();
     begun = true;
     lapses = false;
     keepFor = keep;
@@ -82,7 +81,7 @@ final class Ending {
     if (claimant.inFlight) {
       waitsForAttempt = true;
     } else {
-      send(later);
+      send(now, later);
     }
   }
 
@@ -110,7 +109,7 @@ final class Ending {
       finishFirst(false, null, later);
       claimant.over(later);
     } else {
-      send(later);
+      send(claimant.engine.ticker.nanos(), later);
     }
   }
 
@@ -124,21 +123,21 @@ final class Ending {
 
   void due(Later later) {
     if (lapses) {
-      begin(Duration.ZERO, later);
+      begin(Duration.ZERO, claimant.engine.ticker.nanos(), later);
     } else if (inFlight) {
       inFlight = false;
       failed(null, later);
     } else if (!waitsForAttempt) {
-      send(later);
+      send(claimant.engine.ticker.nanos(), later);
     }
   }
 
-  private void send(Later later) {
+  private void send(long now, Later later) {
     inFlight = true;
     sent++;
     int current = ++number;
     // a wake-up for what came before must not be taken for this request's time-out
-    claimant.expectWakeAfter(claimant.engine.requestNanos(claimant.claim));
+    claimant.expectWakeAt(now + claimant.engine.requestNanos(claimant.claim));
     later.add(() -> request(current));
   }
 

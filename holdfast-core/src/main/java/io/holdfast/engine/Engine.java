@@ -4,6 +4,7 @@ package io.holdfast.engine;
 import io.holdfast.ConfigurationException;
 import io.holdfast.DistributedLock;
 import io.holdfast.Guarantees;
+import io.holdfast.Holder;
 import io.holdfast.Holdfast;
 import io.holdfast.LockAdmin;
 import io.holdfast.LockEvent;
@@ -56,16 +57,22 @@ final class Engine implements Holdfast, StoreEvents {
   /** Handles of holds that were dropped unreleased. */
   final ReferenceQueue<EngineHold> dropped = new ReferenceQueue<>();
 
-  final ThreadLocks threadLocks = new ThreadLocks();
+  final OwnedLocks owned = new OwnedLocks();
   final long storeRetryNanos;
+  final long renewalPhaseNanos;
 
   private final EngineSettings settings;
   private final Listeners listeners;
   private final Connection connection;
   private final Reconciler reconciler;
   private final long requestTimeoutNanos;
-  private final Map<LockKey, Lane> lanes = new ConcurrentHashMap<>();
+  private final Lanes lanes = new Lanes(this);
   private final Map<Long, Claimant> claims = new ConcurrentHashMap<>();
+
+  // what was made last and may well be needed again; immutable, so that a race costs a copy at most
+  private Tenure.@Nullable Span lastSpan;
+  private @Nullable Holder lastHolder;
+
   private final AtomicLong numbers = new AtomicLong();
   private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -80,6 +87,7 @@ final class Engine implements Holdfast, StoreEvents {
     this.callbacks = new Callbacks(settings.callbackExecutor());
     this.listeners = new Listeners(settings.listeners(), callbacks);
     this.storeRetryNanos = Checks.waitNanos(settings.storeRetryFor());
+    this.renewalPhaseNanos = (long) (settings.random().nextDouble() * 1_000_000_000L);
     this.requestTimeoutNanos = settings.requestTimeout().toNanos();
     this.connection = new Connection(this);
     this.reconciler = new Reconciler(this);
@@ -108,7 +116,7 @@ final class Engine implements Holdfast, StoreEvents {
 
   @Override
   public DistributedLock lock(String name, LockOptions options) {
-    return new EngineLock(this, LockKey.of(name), options);
+    return new EngineLock(lanes.of(LockKey.of(name)), options);
   }
 
   @Override
@@ -124,14 +132,6 @@ final class Engine implements Holdfast, StoreEvents {
   /** Contacts the store and waits until it is usable. */
   void connect() {
     connection.connectNow(Math.max(requestTimeoutNanos * 5, 1_000_000_000L));
-  }
-
-  void submit(LockKey key, Request request) {
-    Lane lane;
-    do {
-      Lane known = lanes.get(key);
-      lane = known != null ? known : lanes.computeIfAbsent(key, k -> new Lane(this, k));
-    } while (!lane.submit(request));
   }
 
   boolean isClosed() {
@@ -170,11 +170,22 @@ final class Engine implements Holdfast, StoreEvents {
   Claimant newClaimant(Lane lane, Request asking, Mode mode, @Nullable Request only) {
     LockOptions options = asking.options;
     ClaimId id = new ClaimId(settings.clientId(), numbers.incrementAndGet());
-    Claim claim =
-        new Claim(id, lane.key, 1, 1, options.leaseFor(), options.fair(), settings.holder(asking));
+    Claim claim = new Claim(id, lane.key, 1, 1, options.leaseFor(), options.fair(), holder(asking));
     Claimant claimant = new Claimant(lane, claim, mode, options, only);
     claims.put(id.number(), claimant);
     return claimant;
+  }
+
+  private Holder holder(Request asking) {
+    Holder last = lastHolder;
+    if (last != null
+        && last.thread().equals(asking.threadName)
+        && last.note().equals(asking.options.note())) {
+      return last;
+    }
+    Holder fresh = settings.holder(asking);
+    lastHolder = fresh;
+    return fresh;
   }
 
   void forget(Claimant claimant) {
@@ -193,15 +204,17 @@ final class Engine implements Holdfast, StoreEvents {
     reconciler.soon();
   }
 
-  void retire(Lane lane) {
-    lanes.remove(lane.key, lane);
-  }
-
+  /** Returns what a grant is worth. Leases that were renewed by one request share it: they are many. */
   Tenure.Span span(Grant grant) {
-    return new Tenure.Span(
-        grant.anchor(),
-        grant.lease().toNanos(),
-        Validity.validNanos(grant.lease(), guarantees.granularity()));
+    Tenure.Span last = lastSpan;
+    long lease = grant.lease().toNanos();
+    if (last != null && last.anchor().equals(grant.anchor()) && last.leaseNanos() == lease) {
+      return last;
+    }
+    Tenure.Span fresh = new Tenure.Span(
+        grant.anchor(), lease, Validity.validNanos(grant.lease(), guarantees.granularity()));
+    lastSpan = fresh;
+    return fresh;
   }
 
   long requestNanos(Claim claim) {
@@ -302,7 +315,7 @@ final class Engine implements Holdfast, StoreEvents {
     if (!closed.compareAndSet(false, true)) {
       return;
     }
-    lanes.values().forEach(Lane::invalidate);
+    lanes.all().forEach(Lane::invalidate);
     List<CompletableFuture<Boolean>> ends = new ArrayList<>();
     for (Claimant claimant : claims.values()) {
       ends.add(claimant.close());

@@ -26,10 +26,12 @@ final class EngineLock implements DistributedLock {
   final Engine engine;
   final LockKey key;
   final LockOptions options;
+  final Lane lane;
 
-  EngineLock(Engine engine, LockKey key, LockOptions options) {
-    this.engine = engine;
-    this.key = key;
+  EngineLock(Lane lane, LockOptions options) {
+    this.lane = lane;
+    this.engine = lane.engine;
+    this.key = lane.key;
     this.options = Objects.requireNonNull(options, "options");
     engine.check(options, key);
   }
@@ -41,7 +43,7 @@ final class EngineLock implements DistributedLock {
 
   @Override
   public DistributedLock withOptions(LockOptions other) {
-    return new EngineLock(engine, key, other);
+    return new EngineLock(lane, other);
   }
 
   @Override
@@ -120,7 +122,7 @@ final class EngineLock implements DistributedLock {
 
   @Override
   public JavaLock asJavaLock() {
-    return new JavaLockView(this, engine.threadLocks.of(key));
+    return new JavaLockView(this, lane.threadLock());
   }
 
   @Override
@@ -166,7 +168,7 @@ final class EngineLock implements DistributedLock {
   // requests
 
   private <T> CompletableFuture<T> submit(FutureRequest<T> request) {
-    engine.submit(key, request);
+    lane.submit(request);
     return request.future;
   }
 
@@ -197,7 +199,7 @@ final class EngineLock implements DistributedLock {
     long deadline = now + wait;
     while (true) {
       Request request = new Request(options, kind, once, timed, now, Math.max(0, deadline - now));
-      engine.submit(key, request);
+      lane.submit(request);
       Outcome outcome = request.outcome();
       if (outcome != null) {
         // settled without waiting: whether it is valid was looked at just now
@@ -223,7 +225,7 @@ final class EngineLock implements DistributedLock {
           return outcome;
         }
         LockSupport.park(this);
-        lane(request).awake(request);
+        lane.awake(request);
         if (Thread.interrupted()) {
           interrupted = true;
           if (interruptible && withdrawn(request)) {
@@ -239,12 +241,8 @@ final class EngineLock implements DistributedLock {
     }
   }
 
-  private static Lane lane(Request request) {
-    return Objects.requireNonNull(request.lane, "submitted");
-  }
-
-  private static boolean withdrawn(Request request) {
-    return lane(request).withdraw(request, new IllegalStateException("interrupted"));
+  private boolean withdrawn(Request request) {
+    return lane.withdraw(request, new IllegalStateException("interrupted"));
   }
 
   // outcomes

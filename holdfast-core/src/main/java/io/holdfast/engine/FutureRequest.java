@@ -86,7 +86,7 @@ final class FutureRequest<T> extends Request {
   private void askAgain() {
     Lane before = Objects.requireNonNull(lane);
     FutureRequest<T> again = new FutureRequest<>(this);
-    engine.submit(before.key, again);
+    before.submit(again);
     if (future.isDone()) {
       // completed by its owner before there was a lane to withdraw from
       again.completed(null, null);

@@ -110,10 +110,10 @@ final class Holding {
           result = Engine.YES;
         } else {
           result = held.claimant.ending().first();
-          end(held, keepFor, later);
+          end(held, keepFor, moment.nanos(), later);
         }
       } else if (own.state == HoldState.LOST && held.claimant.phase == Claimant.Phase.ENDING) {
-        held.claimant.ending().begin(Duration.ZERO, later);
+        held.claimant.ending().begin(Duration.ZERO, moment.nanos(), later);
       }
     } finally {
       lane.lock.unlock();
@@ -167,7 +167,7 @@ final class Holding {
         && next.options.holdAtLeast().isZero();
   }
 
-  private void end(Tenure held, Duration keepFor, Later later) {
+  private void end(Tenure held, Duration keepFor, long now, Later later) {
     Claimant claimant = held.claimant;
     held.own = null;
     held.free = false;
@@ -175,7 +175,7 @@ final class Holding {
       tenure = null;
       lane.releasing(claimant);
     }
-    claimant.finish(keepFor, later);
+    claimant.finish(keepFor, now, later);
   }
 
   /**
@@ -235,7 +235,7 @@ final class Holding {
   void settleFree(Tenure held, Later later) {
     Request first = lane.first();
     if (first == null || !take(first, later)) {
-      end(held, Duration.ZERO, later);
+      end(held, Duration.ZERO, engine.ticker.nanos(), later);
     }
   }
 
@@ -249,7 +249,7 @@ final class Holding {
     if (takesOver(first, held)) {
       offer(held, first, engine.ticker.now(), later);
     } else {
-      end(held, Duration.ZERO, later);
+      end(held, Duration.ZERO, engine.ticker.nanos(), later);
     }
   }
 
@@ -269,7 +269,7 @@ final class Holding {
   void endIfUnclaimed(Later later) {
     Tenure held = tenure;
     if (held != null && held.own == null) {
-      end(held, Duration.ZERO, later);
+      end(held, Duration.ZERO, engine.ticker.nanos(), later);
     }
   }
 
@@ -286,7 +286,7 @@ final class Holding {
         && !turn.isOver(now.nanos())) {
       passOn(held, next, now, later);
     } else {
-      end(held, Duration.ZERO, later);
+      end(held, Duration.ZERO, now.nanos(), later);
     }
   }
 
@@ -336,7 +336,7 @@ final class Holding {
     if (own != null) {
       reportAbandoned(own, now, later);
       if (!passedOn(held, false, now, later)) {
-        end(held, Duration.ZERO, later);
+        end(held, Duration.ZERO, now.nanos(), later);
       }
     }
   }

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * get it without the store ({@link Holding}), in one step under the lock, with a fresh token. Tries and fair requests
  * have claims of their own.
  *
- * <p>No I/O and no user code runs under the lock: methods collect what is to be done in a {@link Later}. A lane that has
- * nothing to do retires and is forgotten; a request that meets a retired lane takes a new one.
+ * <p>No I/O and no user code runs under the lock: methods collect what is to be done in a {@link Later}. A lane that
+ * nothing refers to any more is forgotten ({@link Lanes}).
  */
 final class Lane {
 
@@ -36,8 +36,9 @@ final class Lane {
   private @Nullable Claimant releasing;
 
   private @Nullable StayOut stayOut;
-  private int claims;
-  private boolean retired;
+
+  /** Which thread owns the lock, for the views that are {@link java.util.concurrent.locks.Lock}s. */
+  private @Nullable ThreadLock threadLock;
 
   Lane(Engine engine, LockKey key) {
     this.engine = engine;
@@ -47,14 +48,11 @@ final class Lane {
 
   // requests
 
-  /** Takes a request in; false if the lane has retired. */
-  boolean submit(Request request) {
+  /** Takes a request in. */
+  void submit(Request request) {
     Later later = new Later();
     lock.lock();
     try {
-      if (retired) {
-        return false;
-      }
       request.lane = this;
       engine.tell(later, () -> new LockEvent.Requested(key.name()));
       if (engine.isClosed()) {
@@ -64,12 +62,10 @@ final class Lane {
       } else {
         submitWait(request, later);
       }
-      retireIfIdle();
     } finally {
       lock.unlock();
     }
     later.run();
-    return true;
   }
 
   private void submitTry(Request request, Later later) {
@@ -111,7 +107,6 @@ final class Lane {
   }
 
   private Claimant newClaimant(Request asking, Mode mode, @Nullable Request only) {
-    claims++;
     return engine.newClaimant(this, asking, mode, only);
   }
 
@@ -249,7 +244,6 @@ final class Lane {
     } else {
       holding.callNext(later);
     }
-    retireIfIdle();
   }
 
   /** The store answered "busy": requests whose time had been up have their answer. */
@@ -364,7 +358,6 @@ final class Lane {
 
   /** Nothing is left of a claim. */
   void over(Claimant claimant, Later later) {
-    claims--;
     if (contender == claimant) {
       contender = null;
     }
@@ -373,7 +366,6 @@ final class Lane {
       fair.changed(claimant, later);
     }
     contend(later);
-    retireIfIdle();
   }
 
   boolean hasFairWaiters() {
@@ -455,7 +447,6 @@ final class Lane {
           holding.turn.yielded();
         }
         contend(later);
-        retireIfIdle();
       }
     } finally {
       lock.unlock();
@@ -483,14 +474,18 @@ final class Lane {
     later.run();
   }
 
-  private void retireIfIdle() {
-    if (!retired
-        && claims == 0
-        && queue.isEmpty()
-        && (fair == null || fair.isEmpty())
-        && stayOut == null) {
-      retired = true;
-      engine.retire(this);
+  /** Returns who owns the lock by thread. */
+  ThreadLock threadLock() {
+    lock.lock();
+    try {
+      ThreadLock known = threadLock;
+      if (known == null) {
+        known = new ThreadLock(this);
+        threadLock = known;
+      }
+      return known;
+    } finally {
+      lock.unlock();
     }
   }
 }

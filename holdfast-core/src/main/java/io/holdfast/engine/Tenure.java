@@ -54,7 +54,15 @@ final class Tenure {
     this.revision = grant.revision();
     this.span = claimant.engine.span(grant);
     this.renewSentNanos = span.anchor().nanos();
-    this.nextRenewNanos = span.anchor().nanos() + Validity.renewAfter(span.leaseNanos());
+    this.nextRenewNanos = renewalAfter(span);
+  }
+
+  private long renewalAfter(Span granted) {
+    return onGrid(granted.anchor().nanos() + Validity.renewAfter(granted.leaseNanos()), granted);
+  }
+
+  private long onGrid(long dueNanos, Span granted) {
+    return Validity.renewalGrid(dueNanos, granted.leaseNanos(), claimant.engine.renewalPhaseNanos);
   }
 
   long leftNanos(Moment now) {
@@ -115,7 +123,7 @@ final class Tenure {
     renewalUnderWay = true;
     renewal++;
     renewSentNanos = nowNanos;
-    nextRenewNanos = nowNanos + timeout;
+    nextRenewNanos = onGrid(nowNanos + timeout, span);
     claimant.engine.keeper.add(claimant, this, renewal);
     later.add(claimant.engine.keeper.flush);
   }
@@ -141,7 +149,7 @@ final class Tenure {
     Moment now = claimant.engine.ticker.now();
     if (fresh.leftNanos(now) > leftNanos(now)) {
       span = fresh;
-      nextRenewNanos = fresh.anchor().nanos() + Validity.renewAfter(fresh.leaseNanos());
+      nextRenewNanos = renewalAfter(fresh);
     } else {
       nextRenewNanos = now.nanos() + Validity.retryAfter(span.leaseNanos());
     }

@@ -2,7 +2,6 @@
 package io.holdfast.engine;
 
 import io.holdfast.HoldLostException;
-import io.holdfast.spi.LockKey;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
@@ -28,8 +27,9 @@ final class ThreadLock {
     }
   }
 
-  final LockKey key;
-  private final ThreadLocks registry;
+  /** Keeps the lane alive, and with it this: the next view of the name must find the owner. */
+  private final Lane lane;
+
   /** Serialises the next owner with one that lost its hold and leaves only now. */
   private final ReentrantLock changes = new ReentrantLock();
 
@@ -38,9 +38,8 @@ final class ThreadLock {
   /** Owners that lost their hold and were overtaken; empty nearly always. */
   private final Map<Thread, Owner> overtaken = new ConcurrentHashMap<>(0);
 
-  ThreadLock(ThreadLocks registry, LockKey key) {
-    this.registry = registry;
-    this.key = key;
+  ThreadLock(Lane lane) {
+    this.lane = lane;
   }
 
   /** Returns what the calling thread owns, lost or not. */
@@ -63,12 +62,13 @@ final class ThreadLock {
     if (!owner.hold.isOursByState()) {
       HoldLostException loss = owner.hold.loss();
       throw new IllegalStateException(
-          "the hold on lock \"" + key + "\" is no longer ours; unlock() as often as it was locked"
+          "the hold on lock \"" + lane.key
+              + "\" is no longer ours; unlock() as often as it was locked"
               + " before locking again",
           loss);
     }
     if (owner.count == Integer.MAX_VALUE) {
-      throw new IllegalStateException("lock \"" + key + "\" was entered too often");
+      throw new IllegalStateException("lock \"" + lane.key + "\" was entered too often");
     }
     owner.count++;
     return true;
@@ -91,7 +91,7 @@ final class ThreadLock {
     }
     overtaken.keySet().removeIf(thread -> !thread.isAlive());
     current = new Owner(Thread.currentThread(), hold);
-    registry.keepAlive(this);
+    lane.engine.owned.keep(this);
   }
 
   /** The calling thread left for the last time; to be called before the hold is released. */
@@ -102,7 +102,7 @@ final class ThreadLock {
         current = null;
       }
       overtaken.remove(owner.thread, owner);
-      registry.letGo(this);
+      lane.engine.owned.letGo(this);
     } finally {
       changes.unlock();
     }

@@ -3,7 +3,6 @@ package io.holdfast.engine;
 
 import io.holdfast.Scheduler;
 import io.holdfast.Ticker;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One timer for all that a client waits for: leases to renew, deadlines, retries; earliest first.
  *
- * <p>Clearing an entry leaves no garbage in the {@link DueHeap}: an uncontended acquire and release enters and leaves in constant time. At most one wake-up is armed at the scheduler, and it is re-armed only for
+ * <p>Clearing an entry leaves no garbage in the {@link DueTimes}: an uncontended acquire and release enters and leaves in constant time. At most one wake-up is armed at the scheduler, and it is re-armed only for
  * something sooner; a wake-up that finds nothing due costs nothing.
  *
  * <p>While there are entries it wakes at least every {@link #HEARTBEAT_NANOS}, to compare the clocks: the scheduler's
@@ -27,7 +26,7 @@ final class Timer {
   private final LateReport late;
 
   private final ReentrantLock lock = new ReentrantLock();
-  private final DueHeap heap = new DueHeap();
+  private final DueTimes times = new DueTimes();
   private long armedFor = Long.MAX_VALUE;
   private Scheduler.@Nullable Scheduled armed;
   private boolean closed;
@@ -61,11 +60,11 @@ final class Timer {
       if (closed) {
         return;
       }
-      if (heap.isEmpty() && armed == null) {
+      if (times.isEmpty() && armed == null) {
         // nobody has compared the clocks since the last wake-up
         offsetNanos = offset();
       }
-      heap.set(entry, dueNanos);
+      times.set(entry, dueNanos);
       arm(false);
     } finally {
       lock.unlock();
@@ -76,7 +75,7 @@ final class Timer {
   void clear(Timed entry) {
     lock.lock();
     try {
-      heap.remove(entry);
+      times.remove(entry);
     } finally {
       lock.unlock();
     }
@@ -92,7 +91,7 @@ final class Timer {
     lock.lock();
     try {
       closed = true;
-      heap.clear();
+      times.clear();
       if (armed != null) {
         armed.cancel();
       }
@@ -102,7 +101,7 @@ final class Timer {
   }
 
   private void tick() {
-    List<Timed> due = new ArrayList<>();
+    List<Timed> due = List.of();
     List<Timed> jumped = List.of();
     long lateNanos = 0;
     lock.lock();
@@ -117,16 +116,12 @@ final class Timer {
       armedFor = Long.MAX_VALUE;
       long offset = offset();
       if (offset - offsetNanos > JUMP_NANOS) {
-        jumped = heap.all();
+        jumped = times.all();
         offsetNanos = offset;
       } else {
         offsetNanos = Math.min(offsetNanos, offset);
       }
-      while (!heap.isEmpty() && heap.firstDue() - now <= 0) {
-        Timed first = heap.first();
-        heap.remove(first);
-        due.add(first);
-      }
+      due = times.takeDue(now);
     } finally {
       lock.unlock();
     }
@@ -155,11 +150,11 @@ final class Timer {
 
   /** Arms the wake-up for the first entry, unless one is armed that comes in time; under the lock. */
   private void arm(boolean afterTick) {
-    if (heap.isEmpty() || closed || (armed != null && armedFor - heap.firstDue() <= 0)) {
+    if (times.isEmpty() || closed || (armed != null && armedFor - times.firstDue() <= 0)) {
       return;
     }
     long now = ticker.nanos();
-    long delay = Math.max(0, Math.min(heap.firstDue() - now, HEARTBEAT_NANOS));
+    long delay = Math.max(0, Math.min(times.firstDue() - now, HEARTBEAT_NANOS));
     if (!afterTick && armed != null && now + delay - armedFor >= 0) {
       return;
     }

@@ -11,35 +11,19 @@ final class Trouble {
   private static final long FIRST_PAUSE_NANOS = 20_000_000L;
   private static final int PAUSES = 6;
 
-  private boolean on;
-  private long askedNanos;
-  private long sinceNanos;
+  private final long sinceNanos;
   private int count;
   private @Nullable Throwable cause;
 
-  /** A request is being sent: if it fails, the trouble began now at the latest. */
-  void asking(long nowNanos) {
-    askedNanos = nowNanos;
+  /** Trouble that began when the first request that failed was sent. */
+  Trouble(long sinceNanos) {
+    this.sinceNanos = sinceNanos;
   }
 
   /** A request failed; null means that it stayed without an answer. */
   void add(@Nullable Throwable failure) {
-    if (!on) {
-      on = true;
-      sinceNanos = askedNanos;
-      count = 0;
-    }
     count++;
     cause = failure == null ? null : Failures.unwrap(failure);
-  }
-
-  void over() {
-    on = false;
-    cause = null;
-  }
-
-  boolean isOn() {
-    return on;
   }
 
   @Nullable

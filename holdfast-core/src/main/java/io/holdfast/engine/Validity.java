@@ -13,6 +13,8 @@ import java.time.Duration;
 final class Validity {
   private static final long MARGIN_NANOS = 10_000_000L;
 
+  private static final long LONGEST_STEP_NANOS = 1L << 28;
+
   private Validity() {}
 
   /** Returns V = L - (1 % of L + 10 ms + the store's granularity); not below zero. */
@@ -24,6 +26,17 @@ final class Validity {
   /** A renewal is due a third into the lease. */
   static long renewAfter(long leaseNanos) {
     return leaseNanos / 3;
+  }
+
+  /**
+   * Moves the time of a renewal to the grid at or before it: the holds of one client that are due at about the same time
+   * are renewed in one wake-up and one request. A grid step is at most a 32nd of the lease and 0.3 s.
+   *
+   * @param phaseNanos where the grid lies, so that the clients of one machine do not march in step
+   */
+  static long renewalGrid(long dueNanos, long leaseNanos, long phaseNanos) {
+    long step = Long.highestOneBit(Math.max(1, Math.min(leaseNanos / 32, LONGEST_STEP_NANOS)));
+    return ((dueNanos - phaseNanos) & -step) + phaseNanos;
   }
 
   /** A hold is at risk when its renewal is a sixth of the lease late. */

@@ -37,7 +37,7 @@ public class HandOverLincheckTest {
     // as acquireAsync() does it, but without the executor that tells the caller
     Request request = new Request(lock.options, Request.Kind.ASYNC, false, false, 0, 0);
     requests.set(thread, request);
-    lock.engine.submit(lock.key, request);
+    lock.lane.submit(request);
     return true;
   }
 

@@ -100,7 +100,7 @@ class TimerTest {
     List<Long> order = new ArrayList<>();
     fired.forEach(entry -> order.add(dues.get(entries.indexOf(entry))));
     assertThat(order).isSorted();
-    assertThat(entries).allMatch(entry -> entry.heapIndex < 0);
+    assertThat(entries).allMatch(entry -> entry.slot == null);
   }
 
   /** What makes an uncontended cycle cheap: leases that come and go do not touch the scheduler. */

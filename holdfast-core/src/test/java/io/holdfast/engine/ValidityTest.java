@@ -28,6 +28,22 @@ class ValidityTest {
     assertThat(Validity.atRiskAfter(lease)).isLessThan(valid);
   }
 
+  /** Holds that are due at about the same time are due at the same time, never later than they should. */
+  @Test
+  void renewalGrid_joinsNearTimes() {
+    long lease = Duration.ofSeconds(30).toNanos();
+    for (long phase : new long[] {0, 123_456_789}) {
+      long first = Validity.renewalGrid(phase + 5, lease, phase);
+      assertThat(first).isEqualTo(phase);
+      assertThat(Validity.renewalGrid(phase + 268_000_000, lease, phase)).isEqualTo(first);
+      assertThat(Validity.renewalGrid(phase + 269_000_000, lease, phase)).isGreaterThan(first);
+      for (long due = phase - 1_000_000_000; due < phase + 1_000_000_000; due += 7_654_321) {
+        assertThat(due - Validity.renewalGrid(due, lease, phase)).isBetween(0L, lease / 32);
+        assertThat(due - Validity.renewalGrid(due, 64, phase)).isBetween(0L, 2L);
+      }
+    }
+  }
+
   @Test
   void request_neverTakesLongerThanAThirdOfTheLease() {
     long second = 1_000_000_000L;
