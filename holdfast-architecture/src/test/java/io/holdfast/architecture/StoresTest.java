@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.architecture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.spi.LockStoreFactory;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Says at the end of the build which stores were held to the contract in it, and on which server. A store that was not
+ * run is said, never passed over; {@code -Dholdfast.stores=required}, as CI has it, makes it a failure.
+ */
+class StoresTest {
+  private static final Path BUILD =
+      Path.of(System.getProperty("holdfast.buildDirectory", "target"));
+
+  /** When the build began, in UTC to the second: what is older was left behind by another one. */
+  private static final Instant BEGAN = LocalDateTime.parse(
+          System.getProperty("holdfast.buildBegan", "19700101000000"),
+          DateTimeFormatter.ofPattern("yyyyMMddHHmmss", Locale.ROOT))
+      .toInstant(ZoneOffset.UTC);
+
+  @Test
+  void everyStore_wasRun() throws IOException {
+    List<String> notRun = new ArrayList<>();
+    StringBuilder matrix = new StringBuilder("\n== stores ==\n");
+    for (String scheme : schemes()) {
+      Optional<String> row = row(scheme);
+      matrix.append(row.orElse(scheme + "  NOT RUN in this build")).append('\n');
+      if (row.isEmpty()) {
+        notRun.add(scheme);
+      }
+    }
+    System.out.println(matrix);
+    if (System.getProperty("holdfast.stores", "").equals("required")) {
+      assertThat(notRun).as("stores whose contract was not run").isEmpty();
+    }
+  }
+
+  private static SortedSet<String> schemes() {
+    SortedSet<String> schemes = new TreeSet<>();
+    for (LockStoreFactory factory : ServiceLoader.load(LockStoreFactory.class)) {
+      // the same store under its JDBC address
+      factory.schemes().forEach(scheme -> schemes.add(scheme.replaceFirst("^jdbc:", "")));
+    }
+    return schemes;
+  }
+
+  /** What the contract suite has left behind in the module of the store. */
+  private static Optional<String> row(String scheme) throws IOException {
+    for (Path module : Sources.modules()) {
+      Path file = module.resolve(BUILD).resolve("contract").resolve(scheme + ".txt");
+      if (Files.exists(file) && !Files.getLastModifiedTime(file).toInstant().isBefore(BEGAN)) {
+        return Files.readAllLines(file).stream().findFirst();
+      }
+    }
+    return Optional.empty();
+  }
+}
