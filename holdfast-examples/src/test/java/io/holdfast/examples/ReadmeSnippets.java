@@ -11,13 +11,14 @@ import io.holdfast.Holdfast;
 import io.holdfast.JavaLock;
 import io.holdfast.LockOptions;
 import io.holdfast.OnLost;
-import io.holdfast.memory.MemoryStore;
-import io.holdfast.testkit.FaultyStore;
-import io.holdfast.testkit.ManualClock;
+import io.holdfast.testkit.Faults;
+import io.holdfast.testkit.HoldfastExtension;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * The Java code of the README: {@link DocumentsTest} finds each of its blocks here, and {@link ReadmeSnippetsTest} runs
@@ -169,15 +170,13 @@ final class ReadmeSnippets {
     return done;
   }
 
-  void testYourOwnCode() throws InterruptedException {
-    ManualClock clock = new ManualClock();
-    FaultyStore store = new FaultyStore(new MemoryStore());
-    try (Holdfast holdfast =
-            Holdfast.builder().store(store).ticker(clock).scheduler(clock).build();
-        Hold hold = holdfast.lock("job").acquire()) {
-      store.faults().goSilent(); // the store is gone, without a word
-      clock.advance(Duration.ofSeconds(30)); // and time passes, without a sleep
-      assertThrows(HoldLostException.class, hold::ensureValid);
+  @ExtendWith(HoldfastExtension.class)
+  static class OrderServiceTest {
+    @Test // with @ExtendWith(HoldfastExtension.class) on the class
+    void save_afterTheHoldWasLost_isRefused(Holdfast holdfast, Faults faults) throws Exception {
+      Hold hold = holdfast.lock("order:42").acquire(); // what your code does
+      faults.loseHold("order:42"); // a pause outlasted the lease; no sleep
+      assertThrows(HoldLostException.class, hold::ensureValid); // what it should make of that
     }
   }
 
