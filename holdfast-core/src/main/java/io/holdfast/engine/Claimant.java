@@ -77,6 +77,7 @@ final class Claimant extends Timed {
 
   private long askedNanos;
   private @Nullable Ending ending;
+  private @Nullable Long contactedNanos;
   private int asked;
   private long wakeNanos;
   private boolean onTimer;
@@ -105,6 +106,10 @@ final class Claimant extends Timed {
 
   /** Sends an attempt, once the lock is free. */
   void ask(Later later) {
+    ask(later, false);
+  }
+
+  private void ask(Later later, boolean contacted) {
     phase = Phase.ASKING;
     lookAgain = false;
     retrying = false;
@@ -121,7 +126,41 @@ final class Claimant extends Timed {
     askedNanos = now;
     // a wake-up for what came before must not be taken for this attempt's time-out
     wakeNanos = now + timeout;
-    later.add(() -> send(number, giveUp, timeout));
+    later.add(() -> {
+      if (contacted || engine.isConnected()) {
+        send(number, giveUp, timeout);
+      } else {
+        // The contact has a time-out of its own; the attempt's begins after it, however short that is.
+        engine
+            .contact()
+            .whenComplete((ready, failure) -> Guard.run(() -> contacted(number, failure)));
+      }
+    });
+  }
+
+  /** The first contact with the store was made, or failed: now the attempt can be sent, or has failed. */
+  private void contacted(int number, @Nullable Throwable failure) {
+    if (failure != null) {
+      answered(number, null, failure);
+      return;
+    }
+    Later later = new Later();
+    lane.lock.lock();
+    try {
+      unanswered--;
+      if (inFlight && number == asked) {
+        inFlight = false;
+        contactedNanos = engine.ticker.nanos();
+        if (phase == Phase.ASKING) {
+          ask(later, true);
+        } else if (phase == Phase.ENDING) {
+          ending().attemptAnswered(null, later);
+        }
+      }
+    } finally {
+      lane.lock.unlock();
+    }
+    later.run();
   }
 
   /** A try has one time-out for all its attempts. */
@@ -130,7 +169,12 @@ final class Claimant extends Timed {
     if (only == null || !only.onlyTry) {
       return timeout;
     }
-    return Math.max(1, Math.min(timeout, only.startNanos + timeout - now));
+    return Math.max(1, Math.min(timeout, triesSince(only) + timeout - now));
+  }
+
+  /** When the time of a try began: with the call, or with the first contact if that was made for it. */
+  long triesSince(Request request) {
+    return contactedNanos == null ? request.startNanos : contactedNanos;
   }
 
   private void send(int number, Instant giveUp, long timeoutNanos) {

@@ -68,6 +68,11 @@ final class Connection {
     }
   }
 
+  /** Whether requests are sent at once. */
+  boolean isConnected() {
+    return connected;
+  }
+
   /** Connects, waiting for at most the given time. */
   void connectNow(long nanos) {
     Waiting.forAnswer(

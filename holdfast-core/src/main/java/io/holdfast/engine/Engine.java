@@ -248,6 +248,15 @@ final class Engine implements Holdfast, StoreEvents {
 
   // the store, with what it throws as a failed stage
 
+  boolean isConnected() {
+    return connection.isConnected();
+  }
+
+  /** Completes when the first contact with the store was made; fails if it was not. */
+  CompletionStage<Boolean> contact() {
+    return connection.call(() -> YES);
+  }
+
   CompletionStage<Answer> attempt(Claim claim, Mode mode, Instant giveUpAt) {
     return connection.call(() -> store.attempt(claim, mode, giveUpAt));
   }

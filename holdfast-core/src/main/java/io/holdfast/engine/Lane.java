@@ -263,7 +263,7 @@ final class Lane {
       boolean hopeless = trouble.isPermanent()
           || request.overdue
           || (request.onlyTry
-              && now + trouble.pauseNanos() - request.startNanos
+              && now + trouble.pauseNanos() - claimant.triesSince(request)
                   >= engine.requestNanos(claimant.claim))
           || (request.untimedWait() && trouble.lastedNanos(now) >= engine.storeRetryNanos);
       if (hopeless) {

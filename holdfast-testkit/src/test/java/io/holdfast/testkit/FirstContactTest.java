@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.DistributedLock;
+import io.holdfast.Hold;
+import io.holdfast.Holdfast;
+import io.holdfast.LockOptions;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.memory.MemoryDatabase;
+import io.holdfast.memory.MemoryStore;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A store that answers its first contact slowly is asked all the same: the attempt's time begins after it. */
+class FirstContactTest {
+  private static final Duration REQUEST = Duration.ofSeconds(2);
+  private static final Duration SLOW = Duration.ofMillis(1900);
+  private static final Duration SHORT = Duration.ofMillis(100);
+
+  private final ManualClock clock = new ManualClock();
+  private final MemoryDatabase database = new MemoryDatabase(clock);
+  private final FaultyStore store = new FaultyStore(new MemoryStore(database));
+  private final Holdfast late = client(store);
+  private final Holdfast other = client(new FaultyStore(new MemoryStore(database)));
+
+  @AfterEach
+  void close() throws Exception {
+    clock.whileTimePasses(() -> {
+      late.close();
+      other.close();
+      return null;
+    });
+  }
+
+  @Test
+  void tryAcquireShorterThanTheContact_lockIsHeld_isBusy() throws Exception {
+    Hold hold = whileTimePasses(() -> other.lock("job").acquire());
+    store.faults().on(Verb.CONNECT).delayReply(SLOW);
+    store.faults().on(Verb.ATTEMPT).delayReply(SLOW);
+    DistributedLock lock = late.lock("job");
+    Optional<Hold> answer = whileTimePasses(() -> lock.tryAcquire(SHORT));
+    assertThat(answer).isEmpty();
+    assertThat(hold.isValid()).isTrue();
+  }
+
+  @Test
+  void tryOnce_lockIsHeld_isBusy() throws Exception {
+    Hold hold = whileTimePasses(() -> other.lock("job").acquire());
+    store.faults().on(Verb.CONNECT).delayReply(SLOW);
+    store.faults().on(Verb.ATTEMPT).delayReply(SLOW);
+    DistributedLock lock = late.lock("job");
+    Optional<Hold> answer = whileTimePasses(() -> lock.tryAcquire());
+    assertThat(answer).isEmpty();
+    assertThat(hold.isValid()).isTrue();
+  }
+
+  /** A short lease makes requests short, but not the first contact. */
+  @Test
+  void tryAcquireWithAShortLease_lockIsHeld_isBusy() throws Exception {
+    Hold hold = whileTimePasses(() -> other.lock("job").acquire());
+    store.faults().on(Verb.CONNECT).delayReply(SLOW);
+    LockOptions brief = LockOptions.builder().leaseFor(Duration.ofMillis(300)).build();
+    DistributedLock lock = late.lock("job", brief);
+    Optional<Hold> answer = whileTimePasses(() -> lock.tryAcquire(SHORT));
+    assertThat(answer).isEmpty();
+    assertThat(hold.isValid()).isTrue();
+  }
+
+  @Test
+  void tryAcquireShorterThanTheContact_lockIsFree_isGranted() throws Exception {
+    store.faults().on(Verb.CONNECT).delayReply(SLOW);
+    store.faults().on(Verb.ATTEMPT).delayReply(SLOW);
+    DistributedLock lock = late.lock("job");
+    Optional<Hold> hold = whileTimePasses(() -> lock.tryAcquire(SHORT));
+    assertThat(hold).isPresent();
+    assertThat(hold.get().remaining()).isPositive();
+  }
+
+  @Test
+  void tryAcquire_noContact_isUnavailable() {
+    store.faults().on(Verb.CONNECT).loseRequest();
+    DistributedLock lock = late.lock("job");
+    assertThatThrownBy(() -> whileTimePasses(() -> lock.tryAcquire(SHORT)))
+        .isInstanceOf(StoreUnavailableException.class);
+    assertThat(store.faults().requests(Verb.ATTEMPT)).isZero();
+  }
+
+  private <T> T whileTimePasses(Callable<T> call) throws Exception {
+    return clock.whileTimePasses(call);
+  }
+
+  private Holdfast client(FaultyStore to) {
+    return Holdfast.builder()
+        .store(to)
+        .ticker(clock)
+        .scheduler(clock)
+        .requestTimeout(REQUEST)
+        .connectLazily()
+        .build();
+  }
+}
