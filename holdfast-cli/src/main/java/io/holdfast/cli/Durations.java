@@ -4,21 +4,25 @@ package io.holdfast.cli;
 import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.TypeConversionException;
 
 /** Durations as people type them: {@code 30}, {@code 500ms}, {@code 30s}, {@code 5m}, {@code 1h}, {@code 1d}. */
-final class Durations implements ITypeConverter<Duration> {
+final class Durations {
   /** Ten years: what a lock can be told to last, and far from any overflow. */
   private static final Duration LONGEST = Duration.ofDays(3660);
 
   private static final Pattern FORM = Pattern.compile("([0-9]{1,15})(ms|s|m|h|d|)");
 
-  @Override
-  public Duration convert(String text) {
+  private Durations() {}
+
+  /**
+   * Reads a duration.
+   *
+   * @throws IllegalArgumentException if it is none, saying what would be one
+   */
+  static Duration parse(String text) {
     Matcher parts = FORM.matcher(text);
     if (!parts.matches()) {
-      throw new TypeConversionException("'" + Failures.oneLine(text)
+      throw new IllegalArgumentException("'" + Failures.oneLine(text)
           + "' is no duration; write for example 30 (seconds), 500ms, 30s, 5m, 1h or 1d");
     }
     // Capped before it is multiplied: nothing overflows, and what was capped is still too long.
@@ -33,7 +37,7 @@ final class Durations implements ITypeConverter<Duration> {
               default -> 1000;
             });
     if (duration.compareTo(LONGEST) > 0) {
-      throw new TypeConversionException("'" + text + "' is too long; at most 3660d");
+      throw new IllegalArgumentException("'" + text + "' is too long; at most 3660d");
     }
     return duration;
   }

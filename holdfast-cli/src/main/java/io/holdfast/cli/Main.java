@@ -64,6 +64,14 @@ public final class Main {
   /** Runs, and returns the exit code. */
   static int run(String... arguments) {
     Logging.verbosity(0);
+    Optional<RunCommand> plain = PlainRun.parse(arguments);
+    if (plain.isPresent()) {
+      try {
+        return plain.get().call();
+      } catch (RuntimeException e) {
+        return failed(e);
+      }
+    }
     CommandLine line = commandLine();
     if (arguments.length == 0) {
       line.usage(System.err);
@@ -74,12 +82,22 @@ public final class Main {
 
   static CommandLine commandLine() {
     CommandLine line = new CommandLine(new Main())
-        .registerConverter(Duration.class, new Durations())
+        .registerConverter(Duration.class, Main::duration)
+        // what begins with @ is the command's business, or --store's
+        .setExpandAtFiles(false)
         .setParameterExceptionHandler(Main::misused)
         .setExecutionExceptionHandler((failure, command, parsed) -> failed(failure));
     Objects.requireNonNull(line.getSubcommands().get("run")).setStopAtPositional(true);
     line.setUsageHelpWidth(100);
     return line;
+  }
+
+  private static Duration duration(String text) {
+    try {
+      return Durations.parse(text);
+    } catch (IllegalArgumentException e) {
+      throw new CommandLine.TypeConversionException(String.valueOf(e.getMessage()));
+    }
   }
 
   private static int misused(CommandLine.ParameterException failure, String[] arguments) {

@@ -32,11 +32,13 @@ class RunTest {
         "a  b",
         "$HOME",
         "*",
+        "@test.db",
+        "@@",
         "");
     job.type("typed\n");
     close(job);
     assertThat(job.exitCode()).isEqualTo(7);
-    assertThat(job.stdout()).isEqualTo("typed\n<a  b><$HOME><*><>");
+    assertThat(job.stdout()).isEqualTo("typed\n<a  b><$HOME><*><@test.db><@@><>");
     assertThat(job.stderr()).isEqualTo("oops\n");
   }
 
