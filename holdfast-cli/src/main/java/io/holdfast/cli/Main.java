@@ -82,7 +82,7 @@ public final class Main {
 
   static CommandLine commandLine() {
     CommandLine line = new CommandLine(new Main())
-        .registerConverter(Duration.class, Main::duration)
+        .registerConverter(Duration.class, new DurationConverter())
         // what begins with @ is the command's business, or --store's
         .setExpandAtFiles(false)
         .setParameterExceptionHandler(Main::misused)
@@ -90,14 +90,6 @@ public final class Main {
     Objects.requireNonNull(line.getSubcommands().get("run")).setStopAtPositional(true);
     line.setUsageHelpWidth(100);
     return line;
-  }
-
-  private static Duration duration(String text) {
-    try {
-      return Durations.parse(text);
-    } catch (IllegalArgumentException e) {
-      throw new CommandLine.TypeConversionException(String.valueOf(e.getMessage()));
-    }
   }
 
   private static int misused(CommandLine.ParameterException failure, String[] arguments) {
@@ -118,6 +110,18 @@ public final class Main {
 
   private static void say(String line) {
     new Messages(System.err, false).error(line);
+  }
+
+  /** Lets picocli read durations; a class of its own, so that picocli is loaded only where it is used. */
+  private static final class DurationConverter implements CommandLine.ITypeConverter<Duration> {
+    @Override
+    public Duration convert(String text) {
+      try {
+        return Durations.parse(text);
+      } catch (IllegalArgumentException e) {
+        throw new CommandLine.TypeConversionException(String.valueOf(e.getMessage()));
+      }
+    }
   }
 
   /** Reads the version from the jar. */

@@ -7,7 +7,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -49,7 +48,7 @@ final class Processes implements BeforeEachCallback, AfterEachCallback {
       }
     }
     left.forEach(ProcessHandle::destroyForcibly);
-    remove(folder);
+    Program.remove(folder);
   }
 
   Path folder() {
@@ -76,15 +75,9 @@ final class Processes implements BeforeEachCallback, AfterEachCallback {
 
   /** The command line that starts {@code holdfast}. */
   List<String> holdfastLine(List<String> jvmOptions, String... arguments) {
-    List<String> line = new ArrayList<>(List.of(
-        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-        "-XX:TieredStopAtLevel=1",
-        "-XX:+UseSerialGC",
-        "-Djava.io.tmpdir=" + folder.resolve("tmp"),
-        "-cp",
-        System.getProperty("java.class.path")));
-    line.addAll(jvmOptions);
-    line.add("io.holdfast.cli.Main");
+    List<String> options = new ArrayList<>(List.of("-Djava.io.tmpdir=" + folder.resolve("tmp")));
+    options.addAll(jvmOptions);
+    List<String> line = new ArrayList<>(Program.line(options));
     line.addAll(List.of(arguments));
     return line;
   }
@@ -201,16 +194,5 @@ final class Processes implements BeforeEachCallback, AfterEachCallback {
     StringBuilder all = new StringBuilder();
     jobs.forEach(job -> all.append(job).append('\n'));
     return all.toString();
-  }
-
-  private static void remove(Path folder) throws IOException {
-    try (Stream<Path> tree = Files.walk(folder)) {
-      for (Path path : tree.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(path);
-      }
-    } catch (UncheckedIOException e) {
-      // A process that was just killed may still have been making files. The system cleans its folder of such rests.
-      return;
-    }
   }
 }

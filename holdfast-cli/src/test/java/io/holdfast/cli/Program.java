@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.cli;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.jar.Attributes;
+import java.util.jar.JarEntry;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * {@code holdfast} as it is installed: a jar, with an archive of its classes and SQLite's library unpacked, as the
+ * launcher makes them. Made once for all tests, which start some two hundred processes.
+ */
+final class Program {
+  private static final Pattern NEEDED = Pattern.compile(
+      ".*/(holdfast-(core|jdbc)|picocli|sqlite-jdbc|jspecify)[^/]*(/target/classes)?");
+  private static final Program ONCE = new Program();
+
+  private final Path folder;
+  private final Path jar;
+  private final List<String> java;
+
+  private Program() {
+    try {
+      folder = Files.createTempDirectory("holdfast-program").toRealPath();
+      Runtime.getRuntime().addShutdownHook(new Thread(() -> remove(folder)));
+      jar = makeJar();
+      java = new ArrayList<>(List.of(
+          Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+          "-XX:TieredStopAtLevel=1",
+          "-XX:+UseSerialGC",
+          // what the archive does not fit is told there, and is no failure
+          "-Xlog:disable",
+          "-Xlog:all=error:stderr"));
+      Path library = folder.resolve("native");
+      start(List.of(), "prepare", library.toString());
+      java.add("-Dorg.sqlite.lib.path=" + library);
+      Path archive = folder.resolve("classes.jsa");
+      String store = "sqlite:" + folder.resolve("locks.db");
+      start(List.of("-XX:ArchiveClassesAtExit=" + archive), "run", "--store", store, "l", "true");
+      if (Files.exists(archive)) {
+        java.add("-XX:SharedArchiveFile=" + archive);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The jar; its manifest has the main class, and the rest of the class path. */
+  static Path jar() {
+    return ONCE.jar;
+  }
+
+  /** The command line that starts it, up to the arguments. */
+  static List<String> line(List<String> jvmOptions) {
+    return ONCE.lineWith(jvmOptions);
+  }
+
+  private List<String> lineWith(List<String> jvmOptions) {
+    List<String> line = new ArrayList<>(java);
+    line.addAll(jvmOptions);
+    line.addAll(List.of("-cp", jar.toString(), "io.holdfast.cli.Main"));
+    return line;
+  }
+
+  private void start(List<String> jvmOptions, String... arguments) throws IOException {
+    List<String> line = lineWith(jvmOptions);
+    line.addAll(List.of(arguments));
+    Path said = folder.resolve("said");
+    Process process = new ProcessBuilder(line)
+        .redirectErrorStream(true)
+        .redirectOutput(said.toFile())
+        .start();
+    if (new Job("prepare", process, said, said).exitCode() != 0) {
+      throw new IOException(line + ": " + Files.readString(said));
+    }
+  }
+
+  private Path makeJar() throws IOException {
+    Path classes = Path.of(URI.create(
+        Main.class.getProtectionDomain().getCodeSource().getLocation().toString()));
+    Manifest manifest = new Manifest();
+    Attributes attributes = manifest.getMainAttributes();
+    attributes.put(Attributes.Name.MANIFEST_VERSION, "1.0");
+    attributes.put(Attributes.Name.MAIN_CLASS, "io.holdfast.cli.Main");
+    attributes.put(Attributes.Name.CLASS_PATH, String.join(" ", libraries()));
+    Path made = folder.resolve("holdfast.jar");
+    try (OutputStream out = Files.newOutputStream(made);
+        JarOutputStream to = new JarOutputStream(out, manifest);
+        Stream<Path> files = Files.walk(classes)) {
+      for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
+        to.putNextEntry(new JarEntry(classes.relativize(file).toString()));
+        Files.copy(file, to);
+        to.closeEntry();
+      }
+    }
+    return made;
+  }
+
+  /** The rest of the class path, relative to the jar: an archive does not know other kinds. */
+  private List<String> libraries() throws IOException {
+    Path lib = Files.createDirectory(folder.resolve("lib"));
+    List<String> libraries = new ArrayList<>();
+    for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
+      Path file = Path.of(entry);
+      if (NEEDED.matcher(entry).matches()) {
+        if (Files.isRegularFile(file)) {
+          Files.copy(file, lib.resolve(file.getFileName()));
+          libraries.add("lib/" + file.getFileName());
+        } else {
+          // compiled, but not packaged: works without the archive
+          libraries.add(file.toUri().toString());
+        }
+      }
+    }
+    return libraries;
+  }
+
+  static void remove(Path folder) {
+    try (Stream<Path> tree = Files.walk(folder)) {
+      for (Path path : tree.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(path);
+      }
+    } catch (IOException | UncheckedIOException e) {
+      // A process that was just killed may still have been making files. The system cleans its folder of such rests.
+      return;
+    }
+  }
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The launcher, typed at the prompt of a shell with job control. */
+class PromptTest {
+  private static Path tree = Path.of("set before all tests");
+
+  @RegisterExtension
+  final Processes processes = new Processes();
+
+  @BeforeAll
+  static void buildTree() throws IOException {
+    Pty.assumeAvailable();
+    tree = Tree.makeBuilt();
+  }
+
+  @AfterAll
+  static void removeTree() {
+    Program.remove(tree);
+  }
+
+  /** The shell gets its prompt back, the lock stays ours, and fg goes on where Ctrl-Z was typed. */
+  @Test
+  void ctrlZ_atAPrompt_stopsTheCommandAndKeepsTheLock() {
+    Job shell = prompt();
+    shell.type(
+        "'" + tree + "/holdfast' run --lease 2s lock sh -c 'echo $$ >child.pid; cat; exit 6'\n");
+    long child = processes.pid("child.pid");
+    shell.type("one\n");
+    shell.untilStdout("one\r\none\r\n");
+    shell.type(Pty.CTRL_Z);
+    shell.untilStdout("Stopped");
+    Await.until(
+        "the command is stopped", () -> Processes.state(child).equals("T"), processes::everything);
+    // Over two leases long it is held, so somebody renews it.
+    long end = System.nanoTime() + 5_000_000_000L;
+    while (System.nanoTime() < end) {
+      Job other = processes.holdfast("run", "-n", "-E", "3", "lock", "true");
+      assertThat(other.exitCode()).as(other::toString).isEqualTo(3);
+    }
+    assertThat(Processes.state(child)).isEqualTo("T");
+    shell.type("echo $((6 * 7))\n");
+    shell.untilStdout("42");
+    shell.type("fg\n");
+    Await.until(
+        "the command goes on", () -> !Processes.state(child).equals("T"), processes::everything);
+    shell.type("two\n");
+    shell.untilStdout("two\r\ntwo\r\n");
+    shell.type(Pty.CTRL_D);
+    processes.untilGone(child);
+    shell.type("echo status=$?\n");
+    shell.untilStdout("status=6");
+    assertThat(processes.holdfast("run", "-n", "lock", "true").exitCode()).isZero();
+  }
+
+  /** Nothing is stopped in the background: the command that is continued there does not have the terminal. */
+  @Test
+  void ctrlZThenBg_atAPrompt_goesOnInTheBackground() {
+    Job shell = prompt();
+    shell.type(
+        "'" + tree
+            + "/holdfast' run lock sh -c 'echo $$ >child.pid; until [ -e go ]; do sleep 0.05; done; echo done >>log'\n");
+    long child = processes.pid("child.pid");
+    shell.type(Pty.CTRL_Z);
+    shell.untilStdout("Stopped");
+    Await.until(
+        "the command is stopped", () -> Processes.state(child).equals("T"), processes::everything);
+    shell.type("bg\n");
+    Await.until(
+        "the command goes on", () -> !Processes.state(child).equals("T"), processes::everything);
+    processes.touch("go");
+    Await.until(
+        "the command has ended",
+        () -> processes.read("log").equals("done\n"),
+        processes::everything);
+    shell.type("wait; echo status=$?\n");
+    shell.untilStdout("status=0");
+  }
+
+  /**
+   * What Ctrl-Z and fg send may reach the JVM in another order than they were sent in. Here it gets the SIGCONT before the
+   * SIGTSTP, while the job runs.
+   */
+  @Test
+  void lateCtrlZ_afterTheJobWasContinued_doesNotStopTheCommand() {
+    String script = processes.script(
+        "script",
+        "echo $$ >script.pid",
+        "'" + tree
+            + "/holdfast' run lock sh -c 'echo $$ >child.pid; until [ -e go ]; do sleep 0.05; done; exit 6'",
+        "echo status=$?");
+    Job shell = prompt();
+    shell.type(script + "\n");
+    long child = processes.pid("child.pid");
+    long holdfast = ProcessHandle.of(processes.pid("script.pid"))
+        .orElseThrow()
+        .children()
+        .findFirst()
+        .orElseThrow()
+        .pid();
+    Processes.signal("CONT", holdfast);
+    Processes.signal("TSTP", holdfast);
+    assertThat(processes.holdfast("run", "-n", "lock", "true").exitCode()).isEqualTo(75);
+    assertThat(Processes.state(child)).isNotEqualTo("T");
+    processes.touch("go");
+    shell.untilStdout("status=6");
+  }
+
+  /** Whatever has been started so far is stopped, and goes on with fg as if nothing had been. */
+  @ParameterizedTest
+  @ValueSource(strings = {"/java", "/mkfifo", "/bash"})
+  void ctrlZ_whileStarting_goesOnWithFg(String started) {
+    Job shell = prompt();
+    long prompt = shell.process().children().findFirst().orElseThrow().pid();
+    shell.type("'" + tree + "/holdfast' run lock sh -c 'echo $$ >child.pid; read x; exit 4'\n");
+    Await.until(
+        started + " was started, or it is too late to see it",
+        () -> processes.file("child.pid").toFile().exists()
+            || shell
+                .process()
+                .descendants()
+                .filter(one -> one.pid() != prompt)
+                .anyMatch(one -> one.info().command().orElse("").endsWith(started)),
+        processes::everything);
+    shell.type(Pty.CTRL_Z);
+    shell.untilStdout("Stopped");
+    shell.type("fg\n");
+    processes.pid("child.pid");
+    shell.type("hello\n");
+    shell.untilStdout("hello");
+    shell.type("echo status=$?\n");
+    shell.untilStdout("status=4");
+  }
+
+  @Test
+  void ctrlC_atAPrompt_endsTheCommand() {
+    Job shell = prompt();
+    shell.type("'" + tree + "/holdfast' run lock sh -c 'echo $$ >child.pid; exec sleep 600'\n");
+    long child = processes.pid("child.pid");
+    shell.type(Pty.CTRL_C);
+    processes.untilGone(child);
+    shell.type("echo status=$?\n");
+    shell.untilStdout("status=130");
+    assertThat(processes.holdfast("run", "-n", "lock", "true").exitCode()).isZero();
+  }
+
+  /** At a prompt, what was typed is a shell in front of the JVM. Who kills it means us. */
+  @ParameterizedTest
+  @ValueSource(strings = {"TERM", "KILL"})
+  void signalled_theShellInFront_endsTheCommand(String signal) {
+    Job shell = prompt();
+    shell.type(
+        "'" + tree
+            + "/holdfast' run lock sh -c 'trap \"echo told >>log; exit\" TERM; echo $$ >child.pid; while :; do sleep 0.05; done' &\n");
+    shell.type("echo $! >front.pid\n");
+    long child = processes.pid("child.pid");
+    Processes.signal(signal, processes.pid("front.pid"));
+    processes.untilGone(child);
+    assertThat(processes.read("log")).isEqualTo("told\n");
+    assertThat(processes.holdfast("run", "-w", "10s", "lock", "true").exitCode())
+        .isZero();
+  }
+
+  private Job prompt() {
+    Job shell = Pty.start(
+        processes, Tree.environment(processes), List.of("bash", "--norc", "--noediting", "-i"));
+    // in two parts, so that what is typed is not taken for what is shown
+    shell.type("PS1='rea''dy> '\n");
+    return shell.untilStdout("ready> ");
+  }
+}
