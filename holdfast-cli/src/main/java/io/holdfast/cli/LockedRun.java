@@ -2,6 +2,7 @@
 package io.holdfast.cli;
 
 import io.holdfast.DistributedLock;
+import io.holdfast.Guarantees;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.HoldfastException;
@@ -57,6 +58,7 @@ final class LockedRun {
   private int locked(
       Holdfast holdfast, Supervisor supervisor, List<String> command, Interruptions interruptions)
       throws InterruptedException {
+    checkLease(holdfast.guarantees());
     DistributedLock lock = holdfast.lock(
         settings.lockName(),
         settings.options().toBuilder()
@@ -73,6 +75,18 @@ final class LockedRun {
       return interrupted(interruptions);
     }
     return held(hold.get(), supervisor, command, interruptions);
+  }
+
+  /** In the words of the command line; the library has its own. */
+  private void checkLease(Guarantees store) {
+    Duration lease = settings.options().leaseFor();
+    if (lease.compareTo(store.shortestLease()) < 0 || lease.compareTo(store.longestLease()) > 0) {
+      throw new CliException(
+          Exit.USAGE,
+          "--lease must be between " + Durations.format(store.shortestLease()) + " and "
+              + Durations.format(store.longestLease()) + " on this store, not "
+              + Durations.format(lease));
+    }
   }
 
   private Optional<Hold> acquire(Holdfast holdfast, DistributedLock lock)

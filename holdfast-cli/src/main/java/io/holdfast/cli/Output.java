@@ -5,7 +5,16 @@ package io.holdfast.cli;
 final class Output {
   private Output() {}
 
+  /**
+   * Prints a line.
+   *
+   * @throws CliException if it could not be written, as on a full disk
+   */
   static void print(String line) {
     System.out.println(line);
+    if (System.out.checkError()) {
+      throw new CliException(
+          Exit.CANNOT_CREATE, "cannot write to stdout; what it has is not complete");
+    }
   }
 }

@@ -124,6 +124,8 @@ final class Supervisor implements Child {
     Map<String, String> environment = builder.environment();
     environment.put("HOLDFAST_LOCK", lockName);
     environment.remove("HOLDFAST_TOKEN");
+    // an exported one would take the supervisor's own settings to every bash of the command
+    environment.remove("SHELLOPTS");
     process = builder.start();
     start.write((token + "\n").getBytes(StandardCharsets.US_ASCII));
   }

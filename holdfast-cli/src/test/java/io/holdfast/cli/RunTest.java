@@ -236,62 +236,6 @@ class RunTest {
   }
 
   @Test
-  void run_stateFolderCannotBeMade_is73() {
-    processes.touch("state");
-    Job job = processes.holdfast(
-        Map.of("HOLDFAST_STORE", "", "XDG_STATE_HOME", processes.file("state").toString()),
-        "run",
-        "lock",
-        "true");
-    assertThat(job.exitCode()).isEqualTo(73);
-    assertThat(job.stderr())
-        .startsWith("holdfast: cannot use the state folder ")
-        .contains("XDG_STATE_HOME");
-  }
-
-  @Test
-  void run_temporaryFolderCannotBeUsed_is73AndLeavesNothing() {
-    Job job = processes.start(
-        Map.of(),
-        processes.holdfastLine(
-            java.util.List.of("-Djava.io.tmpdir=" + processes.file("nowhere")),
-            "run",
-            "lock",
-            "true"));
-    assertThat(job.exitCode()).isEqualTo(73);
-    assertThat(job.stderr()).contains("set TMPDIR");
-  }
-
-  @Test
-  void run_corruptFile_isRefusedAndLeftAlone() throws IOException {
-    byte[] garbage = "this is no database, but a letter to somebody"
-        .repeat(100)
-        .getBytes(java.nio.charset.StandardCharsets.UTF_8);
-    Files.write(processes.file("test.db"), garbage);
-    Job job = processes.holdfast("run", "lock", "true");
-    assertThat(job.exitCode()).as(job::toString).isEqualTo(69);
-    assertThat(job.stderr()).startsWith("holdfast: ").hasLineCount(1);
-    assertThat(Files.readAllBytes(processes.file("test.db"))).isEqualTo(garbage);
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"redis://me:secret@localhost", "nonsense", "sqlite:/nowhere/at/all.db"})
-  void run_storeThatMakesNoSense_is64WithoutAPassword(String store) {
-    Job job = processes.holdfast("run", "--store", store, "lock", "true");
-    assertThat(job.exitCode()).as(job::toString).isEqualTo(64);
-    assertThat(job.stderr()).contains("holdfast: ").doesNotContain("secret");
-  }
-
-  @Test
-  void run_lockNamesThatCannotBe_are64() {
-    assertThat(processes.holdfast("run", "", "true").exitCode()).isEqualTo(64);
-    Job control = processes.holdfast("run", "a\nb", "true");
-    assertThat(control.exitCode()).isEqualTo(64);
-    assertThat(control.stderr()).hasLineCount(1);
-    assertThat(processes.holdfast("run", "x".repeat(513), "true").exitCode()).isEqualTo(64);
-  }
-
-  @Test
   void run_afterItsEnd_leavesNoFiles() throws IOException {
     assertThat(processes.holdfast("run", "lock", "true").exitCode()).isZero();
     assertThat(processes.holdfast("run", "lock", "./missing").exitCode()).isEqualTo(127);

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What {@code holdfast run} refuses: a specific line, nothing run, nothing changed. */
+class RunRefusalsTest {
+  @RegisterExtension
+  final Processes processes = new Processes();
+
+  @Test
+  void run_stateFolderCannotBeMade_is73() {
+    processes.touch("state");
+    Job job = processes.holdfast(
+        Map.of("HOLDFAST_STORE", "", "XDG_STATE_HOME", processes.file("state").toString()),
+        "run",
+        "lock",
+        "true");
+    assertThat(job.exitCode()).isEqualTo(73);
+    assertThat(job.stderr())
+        .startsWith("holdfast: cannot use the state folder ")
+        .contains("XDG_STATE_HOME");
+  }
+
+  @Test
+  void run_temporaryFolderCannotBeUsed_is73AndLeavesNothing() {
+    Job job = processes.start(
+        Map.of(),
+        processes.holdfastLine(
+            List.of("-Djava.io.tmpdir=" + processes.file("nowhere")), "run", "lock", "true"));
+    assertThat(job.exitCode()).isEqualTo(73);
+    assertThat(job.stderr()).contains("set TMPDIR");
+  }
+
+  @Test
+  void run_corruptFile_isRefusedAndLeftAlone() throws IOException {
+    byte[] garbage = "this is no database, but a letter to somebody"
+        .repeat(100)
+        .getBytes(java.nio.charset.StandardCharsets.UTF_8);
+    Files.write(processes.file("test.db"), garbage);
+    Job job = processes.holdfast("run", "lock", "true");
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(69);
+    assertThat(job.stderr()).startsWith("holdfast: ").hasLineCount(1);
+    assertThat(Files.readAllBytes(processes.file("test.db"))).isEqualTo(garbage);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"redis://me:secret@localhost", "nonsense", "sqlite:/nowhere/at/all.db"})
+  void run_storeThatMakesNoSense_is64WithoutAPassword(String store) {
+    Job job = processes.holdfast("run", "--store", store, "lock", "true");
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(64);
+    assertThat(job.stderr()).contains("holdfast: ").doesNotContain("secret");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '"',
+      value = {
+        "--lease 50ms | --lease must be between 100ms and 3660d on this store, not 50ms",
+        "--lease 0 | --lease must be longer than 0",
+        "--lease -1 | '-1' is no duration",
+        "--wait -1s | '-1s' is no duration",
+        "--at-least 1.5h | '1.5h' is no duration",
+        "--store sqlite:test.db?holdfast.nope=1 | unknown parameter holdfast.nope",
+        "--store sqlite: | write sqlite:PATH",
+        "--store @missing | cannot read missing",
+      })
+  void run_badOptions_saysWhichAndRunsNothing(String options, String message) {
+    List<String> line = new ArrayList<>(List.of("run"));
+    line.addAll(List.of(options.split(" ")));
+    line.addAll(List.of("lock", "touch", "ran"));
+    Job job = processes.holdfast(line.toArray(String[]::new));
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(64);
+    assertThat(job.stderr()).startsWith("holdfast: ").contains(message).hasLineCount(1);
+    assertThat(processes.file("ran")).doesNotExist();
+  }
+
+  @Test
+  void run_lockNamesThatCannotBe_are64() {
+    assertThat(processes.holdfast("run", "", "true").exitCode()).isEqualTo(64);
+    Job control = processes.holdfast("run", "a\nb", "true");
+    assertThat(control.exitCode()).isEqualTo(64);
+    assertThat(control.stderr()).hasLineCount(1);
+    assertThat(processes.holdfast("run", "x".repeat(513), "true").exitCode()).isEqualTo(64);
+  }
+}
