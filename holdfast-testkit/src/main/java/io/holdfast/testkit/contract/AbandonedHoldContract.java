@@ -12,6 +12,7 @@ import io.holdfast.LockInfo;
 import io.holdfast.LockOptions;
 import io.holdfast.testkit.Await;
 import java.lang.ref.Reference;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -39,6 +40,27 @@ public abstract class AbandonedHoldContract extends Contract {
     LockEvent.Released released = events.await(LockEvent.Released.class, 1).get(0);
     assertTrue(released.abandoned());
     assertEquals(token, released.token());
+  }
+
+  /** Somebody still waits to hear of a loss: that does not keep a hold whose handle is gone. */
+  @Test
+  void droppedHold_isReleasedThoughItsLossIsAwaited() throws Exception {
+    Holdfast holdfast = client();
+    CompletableFuture<?> lost = holdfast.lock(name, leaseToDrop()).acquire().lost();
+    assertTrue(isTaken());
+    awaitCollected(() -> !isTaken());
+    assertFalse(lost.isDone());
+  }
+
+  /** A lease that is not renewed ends by itself; when its hold was dropped, it is released before. */
+  @Test
+  void droppedHold_ofAFixedLease_isReleased() throws Exception {
+    Holdfast holdfast = client();
+    LockOptions fixed =
+        LockOptions.builder().leaseFor(Duration.ofMinutes(10)).renew(false).build();
+    assertTrue(holdfast.lock(name, fixed).acquire().token() > 0);
+    assertTrue(isTaken());
+    awaitCollected(() -> !isTaken());
   }
 
   /** A waiter of the same client gets the lock that was forgotten. */
