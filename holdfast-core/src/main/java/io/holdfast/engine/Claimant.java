@@ -368,6 +368,18 @@ final class Claimant extends Timed {
     return during == null ? phase == Phase.WAITING : phase == Phase.HELD && tenure == during;
   }
 
+  /** A keep was sent and not answered at once: its time-out, and the end of the lease, are waited for. */
+  void keepSent(@Nullable Tenure during) {
+    lane.lock.lock();
+    try {
+      if (during != null && isToBeKept(during)) {
+        during.schedule(engine.ticker.now());
+      }
+    } finally {
+      lane.lock.unlock();
+    }
+  }
+
   /**
    * The answer of {@link io.holdfast.spi.LockStore#keep}.
    *

@@ -95,8 +95,8 @@ final class Engine implements Holdfast, StoreEvents {
   }
 
   private void afterTick() {
+    Guard.run(keeper::flushNow);
     Handle.releaseDropped(dropped);
-    keeper.flushNow();
   }
 
   private static void late(long nanos) {

@@ -7,6 +7,7 @@ import io.holdfast.spi.Kept;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -81,7 +82,16 @@ final class LeaseKeeper {
       claims.add(entry.claimant.claim);
     }
     CompletionStage<Map<ClaimId, Kept>> stage = engine.keep(claims);
+    if (!isAnswered(stage)) {
+      batch.forEach(entry -> entry.claimant.keepSent(entry.during));
+    }
     stage.whenComplete((answers, failure) -> Guard.run(() -> answered(batch, answers, failure)));
+  }
+
+  private static boolean isAnswered(CompletionStage<?> stage) {
+    return stage.getClass() == CompletableFuture.class
+        && stage instanceof CompletableFuture<?> future
+        && future.isDone();
   }
 
   private void answered(

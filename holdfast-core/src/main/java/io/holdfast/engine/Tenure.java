@@ -107,18 +107,23 @@ final class Tenure {
         && sinceAnchor(now) >= Validity.atRiskAfter(span.leaseNanos())) {
       atRisk(now, later);
     }
-    if (renews() && now.nanos() - nextRenewNanos >= 0) {
-      renew(now.nanos(), later);
+    boolean sends = renews() && now.nanos() - nextRenewNanos >= 0 && renew(now.nanos(), later);
+    if (!sends || !claimant.engine.timer.isTicking()) {
+      schedule(now);
     }
-    schedule(now);
+    // otherwise it is sent at the end of the tick, and may be answered at once: either way schedules
   }
 
-  /** Asks the store to extend the lease, unless that is under way; the answer comes to {@link #renewed}. */
-  void renew(long nowNanos, Later later) {
+  /**
+   * Asks the store to extend the lease, unless that is under way; the answer comes to {@link #renewed}.
+   *
+   * @return whether it will be sent
+   */
+  boolean renew(long nowNanos, Later later) {
     long timeout = claimant.engine.requestNanos(claimant.claim);
     if (renewalUnderWay && nowNanos - renewSentNanos < timeout) {
       nextRenewNanos = renewSentNanos + timeout;
-      return;
+      return false;
     }
     renewalUnderWay = true;
     renewal++;
@@ -126,6 +131,7 @@ final class Tenure {
     nextRenewNanos = onGrid(nowNanos + timeout, span);
     claimant.engine.keeper.add(claimant, this, renewal);
     later.add(claimant.engine.keeper.flush);
+    return true;
   }
 
   /** A renewal was answered, one way or another; one that was given up before does not count. */
@@ -159,11 +165,17 @@ final class Tenure {
           && sinceAnchor(now) < Validity.atRiskAfter(span.leaseNanos())) {
         holder.state = HoldState.HELD;
       }
+      tellRenewed(holder, now, later);
+    }
+    schedule(now);
+  }
+
+  private void tellRenewed(Ownership holder, Moment now, Later later) {
+    if (claimant.engine.hasListeners()) {
       Duration margin = Duration.ofNanos(Math.max(0, holder.leftNanos(now)));
       claimant.engine.tell(
           later, () -> new LockEvent.Renewed(claimant.name(), holder.token, margin));
     }
-    schedule(now);
   }
 
   /** The connection is disturbed: a renewal that is under way is given up. */

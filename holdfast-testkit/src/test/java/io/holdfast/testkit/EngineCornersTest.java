@@ -153,6 +153,7 @@ class EngineCornersTest {
 
   /** A thread lost its hold and another one has the lock: the first one's way out does not touch the second one's. */
   @Test
+  @SuppressWarnings("LockNotBeforeTry") // how it is locked and unlocked is what is tested
   void unlock_afterALoss_leavesTheNextOwnerAlone(Holdfast holdfast, Faults faults)
       throws Exception {
     JavaLock lock = holdfast.lock(NAME).asJavaLock();
