@@ -21,6 +21,10 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * everything that is left after the test.
  */
 final class Processes implements BeforeEachCallback, AfterEachCallback {
+  private static final long SIGINT_BIT = 1 << 1;
+  private static final long SIGQUIT_BIT = 1 << 2;
+  private static final boolean INTERRUPTS_IGNORED = interruptsAreIgnored();
+
   private final List<Job> jobs = new ArrayList<>();
   private Path folder = Path.of("set before each test");
 
@@ -85,7 +89,7 @@ final class Processes implements BeforeEachCallback, AfterEachCallback {
   Job start(Map<String, String> environment, List<String> line) {
     Path stdout = folder.resolve("stdout." + jobs.size());
     Path stderr = folder.resolve("stderr." + jobs.size());
-    ProcessBuilder builder = new ProcessBuilder(line)
+    ProcessBuilder builder = new ProcessBuilder(withDefaultSignals(line))
         .directory(folder.toFile())
         .redirectOutput(stdout.toFile())
         .redirectError(stderr.toFile());
@@ -100,6 +104,33 @@ final class Processes implements BeforeEachCallback, AfterEachCallback {
           stderr);
       jobs.add(job);
       return job;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /**
+   * What runs in the background of a shell without job control has SIGINT and SIGQUIT ignored, and hands that down to
+   * all it starts: a build that was started so must not change what the tests see.
+   */
+  private static List<String> withDefaultSignals(List<String> line) {
+    if (!INTERRUPTS_IGNORED) {
+      return line;
+    }
+    List<String> prefixed = new ArrayList<>(List.of("env", "--default-signal=INT,QUIT"));
+    prefixed.addAll(line);
+    return prefixed;
+  }
+
+  private static boolean interruptsAreIgnored() {
+    Path status = Path.of("/proc/self/status");
+    try {
+      return Files.exists(status)
+          && Files.readAllLines(status).stream()
+              .filter(line -> line.startsWith("SigIgn:"))
+              .map(line ->
+                  Long.parseUnsignedLong(line.substring("SigIgn:".length()).strip(), 16))
+              .anyMatch(ignored -> (ignored & (SIGINT_BIT | SIGQUIT_BIT)) != 0);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
