@@ -102,7 +102,7 @@ final class SqliteConnection implements AutoCloseable {
   }
 
   /** Ends a transaction that failed. After some errors SQLite has rolled back already. */
-  void rollbackAfter(Exception failure) {
+  void rollbackAfter(Throwable failure) {
     try {
       rollback.executeUpdate();
     } catch (SQLException e) {

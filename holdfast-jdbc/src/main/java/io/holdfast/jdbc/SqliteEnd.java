@@ -55,6 +55,12 @@ final class SqliteEnd extends SqliteRequest<Ended> {
     }
   }
 
+  /** The engine may not ask again, and nobody waits for it any more. */
+  @Override
+  void failed() {
+    waiting.remove(claim.id());
+  }
+
   @Override
   Ended run(SqliteSession session) throws SQLException {
     Moment now = context.now();

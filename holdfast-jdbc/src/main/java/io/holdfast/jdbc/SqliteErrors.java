@@ -105,7 +105,9 @@ final class SqliteErrors {
             e);
       case IOERR ->
         new StoreException(
-            found + "; reading or writing the file failed: look at the disk",
+            found
+                + "; reading or writing the file failed: look at the disk, and whether somebody deleted the file but not"
+                + " its -wal and -shm files while it was in use",
             Reason.UNREACHABLE,
             false,
             e);

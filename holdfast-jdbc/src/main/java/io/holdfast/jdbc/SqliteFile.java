@@ -22,7 +22,10 @@ import org.jspecify.annotations.Nullable;
  * a connection that another store of this JVM has.
  */
 final class SqliteFile {
-  /** Names as the kernels of Linux and macOS give them. Their locks do not reach other machines, or not reliably. */
+  /**
+   * Names as the kernels of Linux and macOS give them. Their locks do not reach other machines, or not reliably; the last
+   * ones are folders that a virtual machine shares with its host.
+   */
   private static final Set<String> NETWORK = Set.of(
       "nfs",
       "nfs4",
@@ -46,7 +49,12 @@ final class SqliteFile {
       "gfs2",
       "ocfs2",
       "orangefs",
-      "pvfs2");
+      "pvfs2",
+      "virtiofs",
+      "vboxsf",
+      "vmhgfs",
+      "prl_fs",
+      "fakeowner");
 
   /** File systems in user space that say what they are after the dot; not all of them are remote. */
   private static final Set<String> LOCAL_FUSE = Set.of(
@@ -73,6 +81,10 @@ final class SqliteFile {
           store + " is a folder; name a file in it, for example sqlite:" + path.resolve("locks.db"),
           store,
           null);
+    }
+    if (Files.exists(path) && !Files.isRegularFile(path)) {
+      throw new ConfigurationException(
+          store + " is no regular file but a device, a pipe or a socket; name a file", store, null);
     }
     if (!Files.isDirectory(folder)) {
       throw new ConfigurationException(

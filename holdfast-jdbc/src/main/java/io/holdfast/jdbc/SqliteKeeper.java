@@ -31,7 +31,6 @@ final class SqliteKeeper {
 
   private static final long CLEAN_EVERY_US = 3_600_000_000L;
   private static final int SCAN_AT_ONCE = 1000;
-  private static final int CLEAN_AT_MOST = 10_000;
 
   private final SqliteContext context;
   private final SqliteWaiting waiting;
@@ -45,12 +44,13 @@ final class SqliteKeeper {
   }
 
   CompletionStage<Map<ClaimId, Kept>> keep(List<Claim> claims) {
-    // The first part's turn on the lane is also the wait for it; the others follow on the same thread.
-    return lane.submit(session -> keepPart(session, claims, 0))
-        .thenApply(first -> keepRest(claims, first));
+    Moment asked = context.now();
+    return lane.run(() -> keepAll(asked, claims));
   }
 
-  private Map<ClaimId, Kept> keepRest(List<Claim> claims, Map<ClaimId, Kept> kept) {
+  /** The first part's turn on the lane is also the wait for it; the others follow on the same thread. */
+  private Map<ClaimId, Kept> keepAll(Moment asked, List<Claim> claims) {
+    Map<ClaimId, Kept> kept = lane.call(asked, session -> keepPart(session, claims, 0));
     for (int from = AT_ONCE; from < claims.size(); from += AT_ONCE) {
       int start = from;
       try {
@@ -97,8 +97,9 @@ final class SqliteKeeper {
   }
 
   /**
-   * Deletes rows of locks that nobody has used for the retention, now if nobody did so within the last hour, and every
-   * hour. In the background; bounded, so that a huge file is cleaned over some hours. A second call does nothing.
+   * Deletes rows of locks that nobody has used for the retention, and those of waiters that died, now if nobody did so
+   * within the last hour, and every hour. In the background, and in small steps: what is to be kept meanwhile comes in
+   * between. A second call does nothing.
    */
   void cleanFromNowOn(long cleanedUs) {
     if (cleaning.compareAndSet(false, true)) {
@@ -126,18 +127,29 @@ final class SqliteKeeper {
   }
 
   private void cleanInBackground() {
+    step(() -> {
+      if (lane.call(context.now(), this::mayClean)) {
+        step(this::deleteDeadWaiters);
+        step(() -> deleteOld(""));
+      }
+    });
+  }
+
+  /** Does some of the cleaning, behind what the lane has to do already. */
+  private void step(Runnable some) {
     try {
-      lane.execute(this::cleanNow);
+      lane.execute(() -> cleanNow(some));
     } catch (RejectedExecutionException e) {
       LOG.log(Level.TRACE, "store={0} closed, no cleaning", context.store());
     }
   }
 
-  private void cleanNow() {
+  private void cleanNow(Runnable some) {
+    if (lane.isClosed()) {
+      return;
+    }
     try {
-      if (lane.call(context.now(), this::mayClean)) {
-        clean();
-      }
+      some.run();
     } catch (RuntimeException e) {
       LOG.log(Level.DEBUG, "store=" + context.store() + " cleaning failed, later again", e);
     }
@@ -162,21 +174,23 @@ final class SqliteKeeper {
     }
   }
 
-  private void clean() {
-    String after = "";
-    int deleted = 0;
-    while (deleted < CLEAN_AT_MOST && !lane.isClosed()) {
-      String from = after;
-      Scan scan = lane.call(context.now(), session -> scan(session, from));
-      if (scan.last().isEmpty()) {
-        return;
-      }
-      for (int i = 0; i < scan.old().size(); i += AT_ONCE) {
-        List<String> names =
-            scan.old().subList(i, Math.min(i + AT_ONCE, scan.old().size()));
-        deleted += lane.call(context.now(), session -> delete(session, names));
-      }
-      after = scan.last();
+  private void deleteOld(String after) {
+    Scan scan = lane.call(context.now(), session -> scan(session, after));
+    for (int i = 0; i < scan.old().size(); i += AT_ONCE) {
+      List<String> names =
+          scan.old().subList(i, Math.min(i + AT_ONCE, scan.old().size()));
+      lane.call(context.now(), session -> delete(session, names));
+    }
+    if (!scan.last().isEmpty()) {
+      step(() -> deleteOld(scan.last()));
+    }
+  }
+
+  /** Those whose lock is waited for again go then; these are the others. */
+  private void deleteDeadWaiters() {
+    long nowUs = SqliteContext.micros(context.now());
+    if (lane.call(context.now(), session -> session.queue.dropSomeDead(nowUs, AT_ONCE)) > 0) {
+      step(this::deleteDeadWaiters);
     }
   }
 

@@ -9,6 +9,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -133,21 +134,26 @@ final class SqliteLane {
 
   /** Runs something on the lane's thread; while the file is busy, again and again for the time of a request. */
   <T> CompletableFuture<T> submit(Work<T> work) {
-    CompletableFuture<T> result = new CompletableFuture<>();
     Moment asked = context.now();
+    return run(() -> call(asked, work));
+  }
+
+  /** Runs something on the lane's thread. */
+  <T> CompletableFuture<T> run(Supplier<T> task) {
+    CompletableFuture<T> result = new CompletableFuture<>();
     try {
-      thread.execute(() -> complete(result, asked, work));
+      thread.execute(() -> complete(result, task));
     } catch (RejectedExecutionException e) {
       result.completeExceptionally(SqliteErrors.closed(context.store()));
     }
     return result;
   }
 
-  private <T> void complete(CompletableFuture<T> result, Moment asked, Work<T> work) {
+  private static <T> void complete(CompletableFuture<T> result, Supplier<T> task) {
     T value;
     try {
-      value = call(asked, work);
-    } catch (RuntimeException e) {
+      value = task.get();
+    } catch (RuntimeException | Error e) {
       result.completeExceptionally(e);
       return;
     }

@@ -26,6 +26,7 @@ final class SqliteQueue {
   private final PreparedStatement leave;
   private final PreparedStatement refresh;
   private final PreparedStatement dropDead;
+  private final PreparedStatement dropSomeDead;
   private final PreparedStatement head;
   private final PreparedStatement count;
 
@@ -38,6 +39,8 @@ final class SqliteQueue {
     refresh = connection.prepare(
         "UPDATE holdfast_waiter SET until_us = ?3 WHERE claim = ?1 AND until_us > ?2");
     dropDead = connection.prepare("DELETE FROM holdfast_waiter WHERE name = ?1 AND until_us <= ?2");
+    dropSomeDead = connection.prepare("DELETE FROM holdfast_waiter WHERE seq IN"
+        + " (SELECT seq FROM holdfast_waiter WHERE until_us <= ?1 LIMIT ?2)");
     head = connection.prepare(
         "SELECT claim, until_us FROM holdfast_waiter WHERE name = ?1 AND until_us > ?2 ORDER BY seq LIMIT 1");
     count = connection.prepare(
@@ -75,6 +78,13 @@ final class SqliteQueue {
     dropDead.setString(1, name);
     dropDead.setLong(2, nowUs);
     dropDead.executeUpdate();
+  }
+
+  /** Deletes waiters of any lock that have ended; returns how many. */
+  int dropSomeDead(long nowUs, int most) throws SQLException {
+    dropSomeDead.setLong(1, nowUs);
+    dropSomeDead.setInt(2, most);
+    return dropSomeDead.executeUpdate();
   }
 
   @Nullable

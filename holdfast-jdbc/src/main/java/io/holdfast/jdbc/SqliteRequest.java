@@ -32,8 +32,11 @@ abstract class SqliteRequest<T> {
   /** Whether it is too late to try it once more. */
   abstract boolean isOverdue(Moment now);
 
-  /** Called once it is answered and committed, without the turn. */
+  /** Called once it is answered and committed, before any later request is. */
   void answered(T answer) {}
+
+  /** Called once it has failed. */
+  void failed() {}
 
   /** Runs it alone. */
   final void runAlone(SqliteSession session) throws SQLException {
@@ -45,7 +48,7 @@ abstract class SqliteRequest<T> {
     try {
       answer = run(session);
       session.connection.commit();
-    } catch (SQLException | RuntimeException e) {
+    } catch (SQLException | RuntimeException | Error e) {
       answer = null;
       session.connection.rollbackAfter(e);
       throw e;
@@ -86,25 +89,30 @@ abstract class SqliteRequest<T> {
     return promised;
   }
 
-  /** Gives the outcome at once. */
-  final CompletionStage<T> outcome() {
+  /** Draws the conclusions of the outcome. */
+  final void conclude() {
     if (failure != null) {
-      return CompletableFuture.failedFuture(failure);
+      failed();
+    } else {
+      answered(Objects.requireNonNull(answer));
     }
-    T found = Objects.requireNonNull(answer);
-    answered(found);
-    return CompletableFuture.completedFuture(found);
   }
 
-  /** Keeps the promise. */
+  /** Gives the outcome at once. */
+  final CompletionStage<T> outcome() {
+    return failure != null
+        ? CompletableFuture.failedFuture(failure)
+        : CompletableFuture.completedFuture(Objects.requireNonNull(answer));
+  }
+
+  /** Concludes, and keeps the promise. */
   final void settle() {
+    conclude();
     CompletableFuture<T> promised = Objects.requireNonNull(stage);
     if (failure != null) {
       promised.completeExceptionally(failure);
-      return;
+    } else {
+      promised.complete(Objects.requireNonNull(answer));
     }
-    T found = Objects.requireNonNull(answer);
-    answered(found);
-    promised.complete(found);
   }
 }

@@ -218,7 +218,16 @@ public final class SqliteStore implements LockStore {
   @Override
   public CompletionStage<Boolean> evict(LockKey name, long revision) {
     Started parts = started();
-    return parts.reader().submit(session -> parts.admin().evict(session, name, revision));
+    return parts
+        .reader()
+        .submit(session -> parts.admin().evict(session, name, revision))
+        .thenApply(evicted -> {
+          // The change counter does not move for the connection that made the change.
+          if (evicted) {
+            parts.waiting().lookNow(name);
+          }
+          return evicted;
+        });
   }
 
   @Override

@@ -61,6 +61,7 @@ final class SqliteWaiting {
 
   private volatile boolean somethingNew;
   private long intervalNanos = SHORTEST_NANOS;
+  private @Nullable SqliteSession latestSession;
   private long latestVersion;
   private long nextReadUs;
 
@@ -216,7 +217,10 @@ final class SqliteWaiting {
     Moment now = context.now();
     long nowUs = SqliteContext.micros(now);
     List<ClaimId> toTell = List.of();
-    if (fresh || version != latestVersion || nowUs >= nextReadUs) {
+    // What one connection counts says nothing about the count of the next.
+    boolean sameCount = session == latestSession && version == latestVersion;
+    if (fresh || !sameCount || nowUs >= nextReadUs) {
+      latestSession = session;
       latestVersion = version;
       toTell = readRows(session, nowUs, fresh);
     } else {
@@ -234,16 +238,20 @@ final class SqliteWaiting {
       byName.computeIfAbsent(waiter.claim.name(), name -> new ArrayList<>(2)).add(waiter);
     }
     List<ClaimId> toTell = new ArrayList<>();
+    List<String> wordless = new ArrayList<>();
     boolean moved = fresh;
     nextReadUs = Long.MAX_VALUE;
     for (Map.Entry<LockKey, List<Waiter>> entry : byName.entrySet()) {
       SqliteRow row = session.locks.read(entry.getKey().name());
       if (row != null && row.isTaken(nowUs)) {
-        moved |= stillTaken(session, row, entry.getValue(), nowUs);
+        moved |= stillTaken(row, entry.getValue(), nowUs, wordless);
       } else {
         tell(session, entry.getKey(), entry.getValue(), nowUs, toTell);
         moved |= !toTell.isEmpty();
       }
+    }
+    if (!wordless.isEmpty()) {
+      leaveWord(session, wordless, nowUs);
     }
     intervalNanos =
         moved ? SHORTEST_NANOS : Math.min(intervalNanos + intervalNanos / 2, longestNanos);
@@ -251,8 +259,7 @@ final class SqliteWaiting {
   }
 
   /** Returns whether it went from one holder to another since the last look: then things are moving. */
-  private boolean stillTaken(SqliteSession session, SqliteRow row, List<Waiter> all, long nowUs)
-      throws SQLException {
+  private boolean stillTaken(SqliteRow row, List<Waiter> all, long nowUs, List<String> wordless) {
     boolean moved = false;
     for (Waiter waiter : all) {
       moved |= waiter.seenRevision != row.rev();
@@ -263,23 +270,34 @@ final class SqliteWaiting {
     if (row.claim() != null && !row.isOf(context.client())) {
       long lasts = wordLastsUs();
       if (row.lacksWord(context.client(), nowUs + lasts / 2)) {
-        leaveWord(session, row.name(), nowUs, nowUs + lasts);
+        wordless.add(row.name());
       }
       nextReadUs = Math.min(nextReadUs, nowUs + lasts / 4);
     }
     return moved;
   }
 
-  private void leaveWord(SqliteSession session, String name, long nowUs, long untilUs)
+  /** For all of them in one transaction: a process that waits for many locks writes no more often than one that waits for one. */
+  private void leaveWord(SqliteSession session, List<String> names, long nowUs)
       throws SQLException {
     try {
-      session.locks.want(name, context.client(), nowUs, untilUs);
+      session.connection.begin();
     } catch (SQLException e) {
       if (!SqliteErrors.isBusy(e)) {
         throw e;
       }
       // Whoever writes just now may be the one to release. The next look tries again.
-      LOG.log(Level.TRACE, "lock={0} no word left, the file was busy", name);
+      LOG.log(Level.TRACE, "no word left, the file was busy");
+      return;
+    }
+    try {
+      for (String name : names) {
+        session.locks.want(name, context.client(), nowUs, nowUs + wordLastsUs());
+      }
+      session.connection.commit();
+    } catch (SQLException | RuntimeException e) {
+      session.connection.rollbackAfter(e);
+      throw e;
     }
   }
 

@@ -41,6 +41,10 @@ final class SqliteWriter {
       boolean done;
       try {
         done = runHere(request);
+        if (done) {
+          // Still with the turn: an end that follows must not be overtaken by what its attempt leaves behind.
+          request.conclude();
+        }
       } finally {
         lane.turn.unlock();
       }
@@ -67,7 +71,7 @@ final class SqliteWriter {
       if (!SqliteErrors.isBusy(e)) {
         request.fail(lane.failure(e));
       }
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       request.fail(e);
     }
   }
@@ -127,7 +131,7 @@ final class SqliteWriter {
       if (!SqliteErrors.isBusy(e)) {
         failAll(open, lane.failure(e));
       }
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       failAll(open, e);
     } finally {
       lane.turn.unlock();
@@ -157,7 +161,7 @@ final class SqliteWriter {
       }
       lane.drop();
       return false;
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       requests.forEach(SqliteRequest::undo);
       session.connection.rollbackAfter(e);
       return false;

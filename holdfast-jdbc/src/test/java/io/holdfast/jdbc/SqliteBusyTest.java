@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -131,6 +132,24 @@ class SqliteBusyTest {
           .isEqualTo(i % 2 == 0 ? Ended.Outcome.RELEASED : Ended.Outcome.NOT_THERE);
     }
     assertThat(Client.get(client.store.own())).hasSize(1);
+  }
+
+  /** Nobody waits for a claim whose end was asked for, whatever became of that: the engine may not ask again. */
+  @Test
+  void aWaiterWhoseEndFails_isForgotten() throws Exception {
+    try (Client second = new Client(folder.resolve("locks.db")).connect()) {
+      Claim waiting = second.claim("held");
+      second.busy(waiting);
+      other("BEGIN IMMEDIATE");
+      assertThatThrownBy(() -> second.end(waiting)).isInstanceOf(StoreException.class);
+      other("COMMIT");
+
+      assertThat(second.told.poll(200, TimeUnit.MILLISECONDS)).isNull();
+      int looks = second.timers.get();
+      assertThat(second.told.poll(300, TimeUnit.MILLISECONDS)).isNull();
+      assertThat(second.timers.get()).isEqualTo(looks);
+      assertThat(second.keep(waiting)).isInstanceOf(Kept.Gone.class);
+    }
   }
 
   /** What is still in line when the store is closed is told so, and was not applied. */

@@ -127,6 +127,15 @@ class SqliteFileTest {
     refused(ConfigurationException.class, folder, "is a folder", "name a file in it");
   }
 
+  /** A pipe, a device, a socket. */
+  @Test
+  void whatIsNoRegularFile_isRefused() throws Exception {
+    Path pipe = folder.resolve("pipe");
+    assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
+    refused(ConfigurationException.class, pipe, "is no regular file", "name a file");
+    refused(ConfigurationException.class, Path.of("/dev/null"), "is no regular file");
+  }
+
   @Test
   void aFileThatIsNoDatabase_isRefusedAndNotTouched() throws IOException {
     for (String content : List.of("x", "just some notes, nothing more\n".repeat(100))) {
@@ -230,10 +239,22 @@ class SqliteFileTest {
 
   @ParameterizedTest
   @CsvSource({
-    "nfs, true", "nfs4, true", "cifs, true", "smb3, true", "fuse.sshfs, true", "9p, true",
-        "smbfs, true",
-    "ext4, false", "xfs, false", "btrfs, false", "tmpfs, false", "overlay, false", "apfs, false",
-        "fuseblk, false"
+    "nfs, true",
+    "nfs4, true",
+    "cifs, true",
+    "smb3, true",
+    "fuse.sshfs, true",
+    "9p, true",
+    "smbfs, true",
+    "virtiofs, true",
+    "vboxsf, true",
+    "ext4, false",
+    "xfs, false",
+    "btrfs, false",
+    "tmpfs, false",
+    "overlay, false",
+    "apfs, false",
+    "fuseblk, false"
   })
   void networkFileSystems_areKnown(String type, boolean network) {
     assertThat(SqliteFile.isNetwork(type)).isEqualTo(network);
@@ -371,11 +392,38 @@ class SqliteFileTest {
     }
   }
 
+  /** However many there are, and those of waiters that died too, for whose lock nobody may ever wait again. */
+  @Test
+  void everythingOld_isDeleted() throws Exception {
+    Path file = folder.resolve("locks.db");
+    ManualTicker ticker = new ManualTicker();
+    try (Client holder = new Client(file, ticker).connect();
+        Client waiter = new Client(file, ticker).connect()) {
+      holder.granted(holder.claim("last"));
+      waiter.busy(waiter.fair("last"));
+    }
+    sql(
+        file,
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 25000)"
+            + " INSERT INTO holdfast_lock (name, rev, since_us, until_us) SELECT 'job-' || i, i, i, 0 FROM n",
+        "UPDATE holdfast_meta SET cleaned_us = 0");
+    ticker.advance(Duration.ofHours(25));
+    try (Client client = new Client(file, ticker).connect()) {
+      Patience.until(() -> rows(file).isEmpty());
+      Patience.until(() -> names(file, "holdfast_waiter").isEmpty());
+      client.granted(client.claim("last"));
+    }
+  }
+
   private static List<String> rows(Path file) {
+    return names(file, "holdfast_lock");
+  }
+
+  private static List<String> names(Path file, String table) {
     List<String> names = new ArrayList<>();
     try (Connection connection = connection(file);
         Statement statement = connection.createStatement();
-        ResultSet row = statement.executeQuery("SELECT name FROM holdfast_lock ORDER BY name")) {
+        ResultSet row = statement.executeQuery("SELECT name FROM " + table + " ORDER BY name")) {
       while (row.next()) {
         names.add(row.getString(1));
       }

@@ -7,7 +7,14 @@ import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.Kept;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -79,6 +86,55 @@ class SqliteWaitingTest {
     one.busy(third);
     Client.get(one.store.evict(third.name(), revision));
     hears(one, third.id());
+  }
+
+  /** Also by the process that lets go of it: its own change is not one by another connection. */
+  @Test
+  void theEvictionOfAKeptLock_isHeardWhereItWasAskedFor() throws InterruptedException {
+    Claim first = one.claim("a");
+    long revision = one.granted(first).revision();
+    one.end(first, Duration.ofHours(1));
+    Claim second = one.claim("a");
+    one.busy(second);
+    assertThat(one.told.poll(100, TimeUnit.MILLISECONDS)).isNull();
+
+    assertThat(Client.get(one.store.evict(second.name(), revision))).isTrue();
+
+    hears(one, second.id());
+    one.granted(second);
+  }
+
+  /** A hundred idle waiters keep their words fresh with a few small transactions, not with hundreds. */
+  @Test
+  void manyIdleWaiters_writeLittle() throws Exception {
+    List<Claim> held = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      Claim claim = one.claim("n" + i);
+      one.granted(claim);
+      held.add(claim);
+    }
+    for (int i = 0; i < 100; i++) {
+      two.busy(two.claim("n" + i));
+    }
+    assertThat(two.told.poll(1, TimeUnit.SECONDS)).isNull();
+    try (Connection other =
+            DriverManager.getConnection("jdbc:sqlite:" + folder.resolve("locks.db"));
+        Statement statement = other.createStatement()) {
+      pagesWritten(statement);
+      assertThat(two.told.poll(2, TimeUnit.SECONDS)).isNull();
+      // Each of them twice a second, page by page, would be 400.
+      assertThat(pagesWritten(statement)).isPositive().isLessThan(150);
+    }
+    assertThat(Client.get(one.store.keep(held)).values())
+        .allSatisfy(kept -> assertThat(((Kept.Held) kept).grant().othersWait()).isTrue());
+  }
+
+  /** How many pages were written since the last call; they are then copied back, so that the log begins anew. */
+  private static int pagesWritten(Statement statement) throws SQLException {
+    try (ResultSet row = statement.executeQuery("PRAGMA wal_checkpoint(PASSIVE)")) {
+      row.next();
+      return row.getInt(2);
+    }
   }
 
   /** Only the first in line hears of a free lock; the one behind it when that one is dead. */

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.LossReason;
+import io.holdfast.Moment;
+import io.holdfast.Ticker;
+import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.StoreEvents;
+import io.holdfast.spi.StoreRuntime;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The line of requests: nobody is overtaken, and no failure stops it. */
+class SqliteWriterTest {
+  @TempDir
+  private Path folder;
+
+  private final List<String> concluded = new CopyOnWriteArrayList<>();
+  private SqliteWriter writer;
+
+  @BeforeEach
+  void open() {
+    SqliteOptions options = SqliteOptions.of(folder.resolve("locks.db"));
+    StoreRuntime runtime = new StoreRuntime(
+        "writer",
+        Ticker.system(),
+        (task, delayNanos) -> () -> {},
+        new SplittableRandom(1),
+        Duration.ofSeconds(2));
+    writer = new SqliteWriter(
+        new SqliteContext(options, "sqlite:locks.db", runtime, new NoEvents()),
+        new SqliteDatabase(options, "sqlite:locks.db"));
+  }
+
+  @AfterEach
+  void close() {
+    writer.close();
+  }
+
+  /**
+   * What an attempt leaves behind is there before an end that was sent meanwhile has its turn: else a claim that is over
+   * would be waited for until the store is closed.
+   */
+  @Test
+  void aRequest_isConcludedBeforeALaterOneIs() {
+    Client.get(writer.submit(new Step("first", () -> {})));
+    CompletableFuture<CompletionStage<String>> end = new CompletableFuture<>();
+    Step attempt = new Step("attempt", () -> {
+      Thread other = new Thread(() -> end.complete(writer.submit(new Step("end", () -> {}))));
+      other.start();
+      end.join();
+    });
+
+    Client.get(writer.submit(attempt));
+
+    Client.get(end.join());
+    assertThat(concluded).containsExactly("first", "attempt", "end");
+  }
+
+  /** A class that is missing, memory that is used up: that request fails, and the next one is served. */
+  @Test
+  void anError_failsItsOwnRequestOnly() {
+    CompletionStage<String> failing = writer.submit(new Step("failing", () -> {}, () -> {
+      throw new LinkageError("as a test");
+    }));
+
+    assertThatThrownBy(() -> Client.get(failing))
+        .isInstanceOf(CompletionException.class)
+        .hasCauseInstanceOf(LinkageError.class);
+    assertThat(Client.get(writer.submit(new Step("next", () -> {})))).isEqualTo("next");
+  }
+
+  private final class Step extends SqliteRequest<String> {
+    private final String name;
+    private final Runnable whenConcluded;
+    private final Runnable work;
+
+    Step(String name, Runnable whenConcluded) {
+      this(name, whenConcluded, () -> {});
+    }
+
+    Step(String name, Runnable whenConcluded, Runnable work) {
+      super(Ticker.system().now());
+      this.name = name;
+      this.whenConcluded = whenConcluded;
+      this.work = work;
+    }
+
+    @Override
+    String run(SqliteSession session) {
+      work.run();
+      return name;
+    }
+
+    @Override
+    boolean needsTransaction() {
+      return false;
+    }
+
+    @Override
+    boolean isOverdue(Moment now) {
+      return false;
+    }
+
+    @Override
+    void answered(String answer) {
+      whenConcluded.run();
+      concluded.add(answer);
+    }
+  }
+
+  private static final class NoEvents implements StoreEvents {
+    @Override
+    public void granted(ClaimId claim, Grant grant) {}
+
+    @Override
+    public void lookAgain(ClaimId claim) {}
+
+    @Override
+    public void lookAgainAll() {}
+
+    @Override
+    public void disturbed() {}
+
+    @Override
+    public void restored() {}
+
+    @Override
+    public void lost(ClaimId claim, LossReason reason) {}
+  }
+}
