@@ -81,7 +81,9 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
   private Answer plain(SqliteSession session, Moment now) throws SQLException {
     long nowUs = SqliteContext.micros(now);
     long revision = session.locks.nextRevision(nowUs);
-    if (session.locks.take(claim, id, revision, nowUs)) {
+    // Who waits reads first: it left word, so that the short way is closed to it, and a refusal should not take the
+    // write lock.
+    if (!waiting.contains(claim.id()) && session.locks.take(claim, id, revision, nowUs)) {
       return granted(revision, now, false);
     }
     for (int look = 0; look < LOOKS; look++) {

@@ -72,12 +72,12 @@ final class SqliteWaiting {
     longestNanos = context.options().pollAtMost().toNanos();
   }
 
-  /** What was last seen of a waiting claim's lock; belongs to the lane's thread. */
+  /** What was last seen of a waiting claim's lock; written by the lane's thread. */
   private static final class Waiter {
     final Claim claim;
     final String id;
     long seenRevision = -1;
-    long toldUs = NEVER;
+    volatile long toldUs = NEVER;
 
     Waiter(Claim claim) {
       this.claim = claim;
@@ -115,6 +115,12 @@ final class SqliteWaiting {
 
   /** The claim was answered busy and wants to hear. */
   void add(Claim claim) {
+    Waiter known = waiters.get(claim.id());
+    if (known != null && known.toldUs == NEVER) {
+      // The engine asks again from time to time without having been told. The looks go on as they are: were each such
+      // question news, a hundred waiters would keep each other's looks at their shortest interval.
+      return;
+    }
     waiters.put(claim.id(), new Waiter(claim));
     somethingNew = true;
     arm(SHORTEST_NANOS);

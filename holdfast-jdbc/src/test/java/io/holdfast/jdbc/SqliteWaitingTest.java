@@ -129,6 +129,22 @@ class SqliteWaitingTest {
         .allSatisfy(kept -> assertThat(((Kept.Held) kept).grant().othersWait()).isTrue());
   }
 
+  /** The engine asks again now and then: that neither hastens the looks nor changes the file. */
+  @Test
+  void askingAgain_isNoNews() throws Exception {
+    one.granted(one.claim("a"));
+    Claim second = two.claim("a");
+    two.busy(second);
+    assertThat(two.told.poll(500, TimeUnit.MILLISECONDS)).isNull();
+    int before = two.timers.get();
+    long begin = System.nanoTime();
+    for (int i = 0; i < 500; i++) {
+      two.busy(second);
+    }
+    long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin);
+    assertThat(two.timers.get() - before).isLessThan((int) (20 + millis / 10));
+  }
+
   /** Copies the log back into the file, and says how long it is then: TRUNCATE empties it, PASSIVE does not. */
   private static int pagesInTheLog(Statement statement, String mode) throws SQLException {
     try (ResultSet row = statement.executeQuery("PRAGMA wal_checkpoint(" + mode + ")")) {
