@@ -320,6 +320,8 @@ class SqliteFileTest {
           won += each.get() ? 1 : 0;
         }
         assertThat(won).isEqualTo(1);
+        // Of connections that are closed at the same instant, SQLite takes none for the last one; the next removes its log.
+        new Client(file).connect().close();
         try (Stream<Path> left = Files.list(folder)) {
           assertThat(left).hasSize(round + 1);
         }
