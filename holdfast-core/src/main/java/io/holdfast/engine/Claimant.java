@@ -58,7 +58,7 @@ final class Claimant extends Timed {
   @Nullable
   Request only;
 
-  Phase phase = Phase.ASKING;
+  private Phase phase = Phase.ASKING;
 
   @Nullable
   Tenure tenure;
@@ -102,6 +102,18 @@ final class Claimant extends Timed {
     return lane.key.name();
   }
 
+  Phase phase() {
+    return phase;
+  }
+
+  private void enter(Phase next) {
+    EngineTrace trace = engine.trace;
+    if (trace != null && next != phase) {
+      trace.claimMoved(claim.id(), phase.name(), next.name());
+    }
+    phase = next;
+  }
+
   // asking
 
   /** Sends an attempt, once the lock is free. */
@@ -110,7 +122,7 @@ final class Claimant extends Timed {
   }
 
   private void ask(Later later, boolean contacted) {
-    phase = Phase.ASKING;
+    enter(Phase.ASKING);
     lookAgain = false;
     retrying = false;
     keepPending = false;
@@ -240,7 +252,7 @@ final class Claimant extends Timed {
     answeredBusy = true;
     inStoreQueue = busy.queued();
     busyHolder = busy.holder().orElse(null);
-    phase = Phase.WAITING;
+    enter(Phase.WAITING);
     if (only != null && only.onlyTry) {
       lane.settle(only, new Outcome.Busy(busyHolder), later);
       finish(Duration.ZERO, later);
@@ -259,7 +271,7 @@ final class Claimant extends Timed {
 
   /** An attempt failed, or was given up without an answer: retry under the same claim, or tell the callers. */
   private void troubled(@Nullable Throwable failure, Later later) {
-    phase = Phase.WAITING;
+    enter(Phase.WAITING);
     retrying = true;
     failed(failure, later);
   }
@@ -316,12 +328,12 @@ final class Claimant extends Timed {
     boolean tooLate = fresh.leftNanos(now) <= 0;
     Request request = lane.takerOf(this);
     if (tooLate || request == null) {
-      phase = Phase.HELD;
+      enter(Phase.HELD);
       finish(Duration.ZERO, later);
       lane.claimFailed(this, later);
       return;
     }
-    phase = Phase.HELD;
+    enter(Phase.HELD);
     tenure = fresh;
     lane.holding.begin(fresh, grant, later);
     EngineHold hold = fresh.give(request, now, false);
@@ -490,7 +502,7 @@ final class Claimant extends Timed {
 
   void finish(Duration keepFor, long now, Later later) {
     boolean nothingThere = phase == Phase.WAITING && leftNothing();
-    phase = Phase.ENDING;
+    enter(Phase.ENDING);
     tenure = null;
     if (nothingThere) {
       over(later);
@@ -538,7 +550,7 @@ final class Claimant extends Timed {
 
   /** A hold of this claim was lost. */
   void lost(Tenure held, LossReason reason, Moment now, Later later) {
-    phase = Phase.ENDING;
+    enter(Phase.ENDING);
     tenure = null;
     if (reason != LossReason.GONE && reason != LossReason.SESSION_ENDED) {
       Tenure.Span span = held.span;
@@ -577,7 +589,7 @@ final class Claimant extends Timed {
 
   /** Nothing of the claim is left. */
   void over(Later later) {
-    phase = Phase.OVER;
+    enter(Phase.OVER);
     tenure = null;
     if (ending != null) {
       ending.over(later);

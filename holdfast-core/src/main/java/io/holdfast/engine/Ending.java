@@ -166,7 +166,7 @@ final class Ending {
     Later later = new Later();
     claimant.lane.lock.lock();
     try {
-      if (claimant.phase != Claimant.Phase.ENDING) {
+      if (claimant.phase() != Claimant.Phase.ENDING) {
         return;
       }
       boolean newest = inFlight && current == number;

@@ -61,6 +61,9 @@ final class Engine implements Holdfast, StoreEvents {
   final long storeRetryNanos;
   final long renewalPhaseNanos;
 
+  /** The simulator's eye; null in production. */
+  final @Nullable EngineTrace trace;
+
   private final EngineSettings settings;
   private final Listeners listeners;
   private final Connection connection;
@@ -78,6 +81,7 @@ final class Engine implements Holdfast, StoreEvents {
 
   Engine(EngineSettings settings) {
     this.settings = settings;
+    this.trace = settings.trace();
     this.store = settings.store();
     this.traits = store.traits();
     this.guarantees = store.guarantees();
@@ -321,16 +325,34 @@ final class Engine implements Holdfast, StoreEvents {
 
   @Override
   public void close() {
+    CompletableFuture<?> ended = beginClose();
+    if (ended != null) {
+      Waiting.quietly(ended, requestTimeoutNanos);
+      finishClose();
+    }
+  }
+
+  /**
+   * Makes all holds invalid, fails all requests and sends all ends.
+   *
+   * @return completes with the first answers to the ends, which are worth waiting for up to the request's time; null if
+   *     it was closed before
+   */
+  @Nullable
+  CompletableFuture<?> beginClose() {
     if (!closed.compareAndSet(false, true)) {
-      return;
+      return null;
     }
     lanes.all().forEach(Lane::invalidate);
     List<CompletableFuture<Boolean>> ends = new ArrayList<>();
     for (Claimant claimant : claims.values()) {
       ends.add(claimant.close());
     }
-    Waiting.quietly(
-        CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new)), requestTimeoutNanos);
+    return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new));
+  }
+
+  /** Stops timer and store, whatever was answered. */
+  void finishClose() {
     timer.close();
     claims.values().forEach(Claimant::giveUpEnding);
     store.close();

@@ -34,6 +34,7 @@ public final class EngineBuilder implements Holdfast.Builder {
   private Ticker ticker = Ticker.system();
   private @Nullable Scheduler scheduler;
   private @Nullable RandomGenerator random;
+  private @Nullable EngineTrace trace;
   private boolean lazily;
 
   /** Starts from the defaults. */
@@ -122,6 +123,17 @@ public final class EngineBuilder implements Holdfast.Builder {
     return this;
   }
 
+  /**
+   * Lets the simulator see what the engine does besides answering.
+   *
+   * @param given told, under the engine's locks
+   * @return this
+   */
+  public EngineBuilder trace(EngineTrace given) {
+    this.trace = Objects.requireNonNull(given, "trace");
+    return this;
+  }
+
   @Override
   public Holdfast build() {
     LockStore chosen = store;
@@ -162,6 +174,7 @@ public final class EngineBuilder implements Holdfast.Builder {
         ticker,
         timer,
         jitter,
+        trace,
         own));
     if (!lazily) {
       connect(engine);

@@ -144,6 +144,11 @@ public final class EngineHold implements Hold, Outcome {
     }
   }
 
+  /** Lets this handle look garbage-collected now. */
+  void drop() {
+    own.tenure.dropHandle(this);
+  }
+
   HoldLostException lossException() {
     return Objects.requireNonNull(own.loss(), "lost without a reason");
   }

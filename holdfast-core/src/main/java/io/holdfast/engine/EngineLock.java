@@ -152,7 +152,7 @@ final class EngineLock implements DistributedLock {
     return result;
   }
 
-  private static boolean releaseQuietly(Hold hold, boolean now) {
+  static boolean releaseQuietly(Hold hold, boolean now) {
     try {
       return now ? hold.releaseNow() : hold.release();
     } catch (HoldfastException e) {
@@ -192,57 +192,28 @@ final class EngineLock implements DistributedLock {
     if (interruptible && Thread.interrupted()) {
       throw new InterruptedException();
     }
-    long wait = waitAtMost == null ? 0 : Checks.waitNanos(waitAtMost);
-    boolean once = onlyTry || (waitAtMost != null && wait == 0);
-    boolean timed = waitAtMost != null && !once;
-    long now = engine.ticker.nanos();
-    long deadline = now + wait;
-    while (true) {
-      Request request = new Request(options, kind, once, timed, now, Math.max(0, deadline - now));
-      lane.submit(request);
-      Outcome outcome = request.outcome();
-      if (outcome != null) {
-        // settled without waiting: whether it is valid was looked at just now
-        return outcome;
-      }
-      outcome = park(request, interruptible);
-      if (!(outcome instanceof EngineHold hold) || hold.isValid()) {
-        return outcome;
-      }
-      // it took so long to get here that the hold has ended: the caller never had it
-      boolean stillOurs = releaseQuietly(hold, true);
-      LOG.log(Level.DEBUG, "lock={0}: hold ended before it was taken, ours={1}", key, stillOurs);
-      now = engine.ticker.nanos();
-    }
-  }
-
-  private Outcome park(Request request, boolean interruptible) throws InterruptedException {
+    BlockingCall call =
+        new BlockingCall(this, kind, onlyTry, waitAtMost, Thread.currentThread(), null);
     boolean interrupted = false;
     try {
       while (true) {
-        Outcome outcome = request.outcome();
+        Outcome outcome = call.outcome();
         if (outcome != null) {
           return outcome;
         }
-        LockSupport.park(this);
-        lane.awake(request);
-        if (Thread.interrupted()) {
-          interrupted = true;
-          if (interruptible && withdrawn(request)) {
-            interrupted = false;
-            throw new InterruptedException();
-          }
+        if (interrupted && interruptible && call.withdraw()) {
+          interrupted = false;
+          throw new InterruptedException();
         }
+        LockSupport.park(this);
+        call.awake();
+        interrupted |= Thread.interrupted();
       }
     } finally {
       if (interrupted) {
         Thread.currentThread().interrupt();
       }
     }
-  }
-
-  private boolean withdrawn(Request request) {
-    return lane.withdraw(request, new IllegalStateException("interrupted"));
   }
 
   // outcomes
@@ -261,7 +232,7 @@ final class EngineLock implements DistributedLock {
     throw failure(outcome, waited);
   }
 
-  private Optional<Hold> holdIfFree(Outcome outcome) {
+  Optional<Hold> holdIfFree(Outcome outcome) {
     return outcome instanceof Outcome.Busy ? Optional.empty() : Optional.of(hold(outcome));
   }
 

@@ -12,10 +12,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What an engine is made of.
  *
+ * @param trace the simulator's eye; null in production
  * @param own what was made for this engine alone, to be closed with it
  */
 record EngineSettings(
@@ -32,6 +34,7 @@ record EngineSettings(
     Ticker ticker,
     Scheduler scheduler,
     RandomGenerator random,
+    @Nullable EngineTrace trace,
     List<Runnable> own) {
 
   StoreRuntime runtime() {

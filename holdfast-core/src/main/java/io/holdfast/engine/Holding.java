@@ -112,7 +112,7 @@ final class Holding {
           result = held.claimant.ending().first();
           end(held, keepFor, moment.nanos(), later);
         }
-      } else if (own.state == HoldState.LOST && held.claimant.phase == Claimant.Phase.ENDING) {
+      } else if (own.state == HoldState.LOST && held.claimant.phase() == Claimant.Phase.ENDING) {
         held.claimant.ending().begin(Duration.ZERO, moment.nanos(), later);
       }
     } finally {
@@ -295,7 +295,7 @@ final class Holding {
   /** A hold ended without a release. */
   void lose(Tenure held, LossReason reason, Later later) {
     Claimant claimant = held.claimant;
-    if (claimant.phase != Claimant.Phase.HELD) {
+    if (claimant.phase() != Claimant.Phase.HELD) {
       return;
     }
     Moment now = engine.ticker.now();

@@ -25,7 +25,7 @@ final class JavaLockView implements JavaLock {
 
   @Override
   public void lock() {
-    if (shared.enterAgain()) {
+    if (shared.enterAgain(Thread.currentThread())) {
       return;
     }
     try {
@@ -40,14 +40,15 @@ final class JavaLockView implements JavaLock {
     if (Thread.interrupted()) {
       throw new InterruptedException();
     }
-    if (!shared.enterAgain()) {
+    if (!shared.enterAgain(Thread.currentThread())) {
       own(lock.block(Request.Kind.THREAD_OWNED, false, null, true));
     }
   }
 
   @Override
   public boolean tryLock() {
-    return shared.enterAgain() || owned(lock.tryOnce(Request.Kind.THREAD_OWNED));
+    return shared.enterAgain(Thread.currentThread())
+        || owned(lock.tryOnce(Request.Kind.THREAD_OWNED));
   }
 
   @Override
@@ -55,7 +56,7 @@ final class JavaLockView implements JavaLock {
     if (Thread.interrupted()) {
       throw new InterruptedException();
     }
-    if (shared.enterAgain()) {
+    if (shared.enterAgain(Thread.currentThread())) {
       return true;
     }
     Duration wait = Duration.ofNanos(unit.toNanos(time));
@@ -69,7 +70,7 @@ final class JavaLockView implements JavaLock {
 
   private boolean owned(Outcome outcome) {
     if (outcome instanceof EngineHold hold) {
-      shared.own(hold);
+      shared.own(hold, Thread.currentThread());
       return true;
     }
     if (outcome instanceof Outcome.Failed) {
@@ -80,7 +81,7 @@ final class JavaLockView implements JavaLock {
 
   @Override
   public void unlock() {
-    ThreadLock.Owner owner = ownerOrThrow();
+    ThreadLock.Owner owner = shared.mineOrThrow(Thread.currentThread());
     if (--owner.count > 0) {
       throwIfLost(owner.hold.isOursByState() ? null : owner.hold.loss());
       return;
@@ -120,27 +121,18 @@ final class JavaLockView implements JavaLock {
 
   @Override
   public boolean isHeldByCurrentThread() {
-    ThreadLock.Owner owner = shared.mine();
+    ThreadLock.Owner owner = shared.mine(Thread.currentThread());
     return owner != null && owner.hold.isValid();
   }
 
   @Override
   public int holdCount() {
-    ThreadLock.Owner owner = shared.mine();
+    ThreadLock.Owner owner = shared.mine(Thread.currentThread());
     return owner == null ? 0 : owner.count;
   }
 
   @Override
   public Hold hold() {
-    return ownerOrThrow().hold;
-  }
-
-  private ThreadLock.Owner ownerOrThrow() {
-    ThreadLock.Owner owner = shared.mine();
-    if (owner == null) {
-      throw new IllegalMonitorStateException("thread " + Thread.currentThread().getName()
-          + " does not own lock \"" + lock.name() + "\"");
-    }
-    return owner;
+    return shared.mineOrThrow(Thread.currentThread()).hold;
   }
 }

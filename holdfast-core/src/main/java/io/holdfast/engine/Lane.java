@@ -231,7 +231,7 @@ final class Lane {
   private void left(Request request, Later later) {
     Claimant own = request.claimant;
     if (own != null) {
-      if (own.phase == Claimant.Phase.ASKING || own.phase == Claimant.Phase.WAITING) {
+      if (own.phase() == Claimant.Phase.ASKING || own.phase() == Claimant.Phase.WAITING) {
         own.finish(Duration.ZERO, later);
       }
     } else if (queue.isEmpty()) {

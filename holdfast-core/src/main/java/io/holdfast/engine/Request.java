@@ -71,15 +71,25 @@ class Request extends Timed {
       boolean timed,
       long startNanos,
       long waitNanos) {
+    this(options, kind, onlyTry, timed, startNanos, waitNanos, Thread.currentThread());
+  }
+
+  Request(
+      LockOptions options,
+      Kind kind,
+      boolean onlyTry,
+      boolean timed,
+      long startNanos,
+      long waitNanos,
+      Thread caller) {
     this.options = options;
     this.kind = kind;
     this.onlyTry = onlyTry;
     this.timed = timed;
     this.startNanos = startNanos;
     this.deadlineNanos = startNanos + waitNanos;
-    Thread current = Thread.currentThread();
-    this.thread = kind == Kind.ASYNC ? null : current;
-    this.threadName = current.getName();
+    this.thread = kind == Kind.ASYNC ? null : caller;
+    this.threadName = caller.getName();
   }
 
   /** Whether a wait could last for ever. */

@@ -244,6 +244,14 @@ final class Tenure {
     return own != null && isAbandoned();
   }
 
+  /** Lets a handle look garbage-collected, if it is the current one. */
+  void dropHandle(EngineHold hold) {
+    Handle reference = handle;
+    if (reference != null && reference.refersTo(hold)) {
+      reference.enqueue();
+    }
+  }
+
   /** Returns the handle of the current hold; null if there is none, or it was dropped. */
   @Nullable
   EngineHold handle() {

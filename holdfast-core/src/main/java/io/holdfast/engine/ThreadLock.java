@@ -42,20 +42,29 @@ final class ThreadLock {
     this.lane = lane;
   }
 
-  /** Returns what the calling thread owns, lost or not. */
+  /** Returns what a calling thread owns, lost or not. */
   @Nullable
-  Owner mine() {
+  Owner mine(Thread thread) {
     Owner owner = current;
-    Thread thread = Thread.currentThread();
     if (owner != null && owner.thread.equals(thread)) {
       return owner;
     }
     return overtaken.isEmpty() ? null : overtaken.get(thread);
   }
 
-  /** Enters again if the calling thread owns the lock; says whether it did. */
-  boolean enterAgain() {
-    Owner owner = mine();
+  /** Returns what a calling thread owns, lost or not. */
+  Owner mineOrThrow(Thread thread) {
+    Owner owner = mine(thread);
+    if (owner == null) {
+      throw new IllegalMonitorStateException(
+          "thread " + thread.getName() + " does not own lock \"" + lane.key + "\"");
+    }
+    return owner;
+  }
+
+  /** Enters again if a calling thread owns the lock; says whether it did. */
+  boolean enterAgain(Thread thread) {
+    Owner owner = mine(thread);
     if (owner == null) {
       return false;
     }
@@ -74,23 +83,23 @@ final class ThreadLock {
     return true;
   }
 
-  /** The calling thread has just acquired the hold. */
-  void own(EngineHold hold) {
+  /** A calling thread has just acquired the hold. */
+  void own(EngineHold hold, Thread thread) {
     changes.lock();
     try {
-      ownLocked(hold);
+      ownLocked(hold, thread);
     } finally {
       changes.unlock();
     }
   }
 
-  private void ownLocked(EngineHold hold) {
+  private void ownLocked(EngineHold hold, Thread caller) {
     Owner before = current;
     if (before != null && before.thread.isAlive()) {
       overtaken.put(before.thread, before);
     }
     overtaken.keySet().removeIf(thread -> !thread.isAlive());
-    current = new Owner(Thread.currentThread(), hold);
+    current = new Owner(caller, hold);
     lane.engine.owned.keep(this);
   }
 
