@@ -84,6 +84,10 @@ final class Claimant extends Timed {
   private long armedNanos;
   private boolean inStoreQueue;
   private boolean answeredBusy;
+
+  /** Whether any attempt, however late its answer came, left something that waits. */
+  private boolean leftWaiter;
+
   private boolean lookAgain;
   private boolean retrying;
   private boolean keepPending;
@@ -221,6 +225,8 @@ final class Claimant extends Timed {
       if (answer != null || Failures.notApplied(failure)) {
         unanswered--;
       }
+      // also if it was given up meanwhile, and whatever a later attempt is answered
+      leftWaiter |= mode == Mode.QUEUE && answer instanceof Answer.Busy;
       if (phase == Phase.ENDING) {
         if (newest) {
           ending().attemptAnswered(answer, later);
@@ -516,7 +522,7 @@ final class Claimant extends Timed {
    * queued there, or be looking again here, until it is ended.
    */
   boolean leftNothing() {
-    return unanswered == 0 && tenure == null && !(mode == Mode.QUEUE && answeredBusy);
+    return unanswered == 0 && tenure == null && !leftWaiter;
   }
 
   /** The client is closing: ends the claim; completes when the store has said something. */
@@ -556,9 +562,8 @@ final class Claimant extends Timed {
       Tenure.Span span = held.span;
       long ends = span.leaseNanos() + span.leaseNanos() / 100 + LAPSE_GRACE_NANOS;
       ending().lapse(ends - span.anchor().elapsedNanos(now.nanos(), now.wallMillis()));
-    } else if (unanswered == 0) {
-      over(later);
     } else {
+      // the store has said so about the past: an attempt that was answered since may have left something
       ending().begin(Duration.ZERO, now.nanos(), later);
     }
   }

@@ -136,22 +136,25 @@ final class Ending {
     inFlight = true;
     sent++;
     int current = ++number;
+    // what is answered only while the end is under way may be applied behind it
+    boolean certain = claimant.unanswered == 0;
     // a wake-up for what came before must not be taken for this request's time-out
     claimant.expectWakeAt(now + claimant.engine.requestNanos(claimant.claim));
-    later.add(() -> request(current));
+    later.add(() -> request(current, certain));
   }
 
-  private void request(int current) {
+  private void request(int current, boolean certain) {
     Engine engine = claimant.engine;
     CompletionStage<Ended> stage = engine.end(claimant.claim, keepFor, claimant.lastGiveUp);
     if (stage.getClass() == CompletableFuture.class
         && stage instanceof CompletableFuture<Ended> future
         && future.isDone()
         && !future.isCompletedExceptionally()) {
-      answered(current, future.join(), null);
+      answered(current, certain, future.join(), null);
       return;
     }
-    stage.whenComplete((ended, failure) -> Guard.run(() -> answered(current, ended, failure)));
+    stage.whenComplete(
+        (ended, failure) -> Guard.run(() -> answered(current, certain, ended, failure)));
     claimant.lane.lock.lock();
     try {
       if (inFlight && number == current) {
@@ -162,7 +165,8 @@ final class Ending {
     }
   }
 
-  private void answered(int current, @Nullable Ended ended, @Nullable Throwable failure) {
+  private void answered(
+      int current, boolean certain, @Nullable Ended ended, @Nullable Throwable failure) {
     Later later = new Later();
     claimant.lane.lock.lock();
     try {
@@ -172,7 +176,7 @@ final class Ending {
       boolean newest = inFlight && current == number;
       if (ended != null) {
         inFlight = false;
-        confirmed(ended, later);
+        confirmed(ended, certain, later);
       } else if (newest) {
         inFlight = false;
         failed(failure, later);
@@ -183,13 +187,15 @@ final class Ending {
     later.run();
   }
 
-  private void confirmed(Ended ended, Later later) {
+  private void confirmed(Ended ended, boolean certain, Later later) {
     // an earlier, unanswered end of a hold that was valid then is the likely reason for "not there"
     boolean wasOurs = ended.outcome() == Ended.Outcome.RELEASED || sent > 1;
     claimant.lane.holding.othersWait(ended.othersWait());
     finishFirst(wasOurs, null, later);
-    if (claimant.unanswered == 0 || ended.isFinal()) {
+    if (certain || ended.isFinal()) {
       claimant.over(later);
+    } else if (claimant.unanswered == 0) {
+      send(claimant.engine.ticker.nanos(), later);
     } else {
       againOrNever(Math.max(nanosToGiveUp(), PAUSE_NANOS << Math.min(repeats++, 6)), later);
     }

@@ -53,12 +53,20 @@ public final class EngineHold implements Hold, Outcome {
     if (own.isOurs() && leftNanos() <= 0) {
       lane.holding.checkTime(own);
     }
-    return own.state;
+    return own.state();
   }
 
   @Override
   public boolean isValid() {
-    return own.isOurs() && leftNanos() > 0;
+    if (!own.isOurs()) {
+      return false;
+    }
+    if (leftNanos() > 0) {
+      return true;
+    }
+    // a wall clock that is set back must not make it valid again
+    lane.holding.checkTime(own);
+    return false;
   }
 
   @Override
@@ -85,7 +93,7 @@ public final class EngineHold implements Hold, Outcome {
       CompletableFuture<@Nullable Void> fresh = new CompletableFuture<>();
       future = lostFuture.compareAndSet(null, fresh) ? fresh : lostFuture.get();
     }
-    if (own.state == HoldState.LOST) {
+    if (own.state() == HoldState.LOST) {
       // whoever marked the loss may not have seen a future that is made just now
       completeLost();
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.engine;
 
+import io.holdfast.HoldState;
 import io.holdfast.spi.ClaimId;
 
 /** What the simulator sees of an engine besides its answers. Nobody looks in production. */
-@FunctionalInterface
 public interface EngineTrace {
   /**
    * A claim went from one phase to another; under the lane's lock.
@@ -14,4 +14,12 @@ public interface EngineTrace {
    * @param to the phase that it entered; OVER when nothing of it is left anywhere and nothing can come
    */
   void claimMoved(ClaimId claim, String from, String to);
+
+  /**
+   * A hold went from one state to another; under the lane's lock.
+   *
+   * @param from the state that it left
+   * @param to the state that it entered
+   */
+  void holdMoved(HoldState from, HoldState to);
 }

@@ -103,7 +103,7 @@ final class Holding {
         held.due(later);
       }
       if (own.isOurs()) {
-        boolean healthy = own.state == HoldState.HELD;
+        boolean healthy = own.state() == HoldState.HELD;
         released(own, moment, false, later);
         Duration keepFor = now ? Duration.ZERO : own.options.holdAtLeast();
         if (keepFor.isZero() && passedOn(held, healthy, moment, later)) {
@@ -112,7 +112,7 @@ final class Holding {
           result = held.claimant.ending().first();
           end(held, keepFor, moment.nanos(), later);
         }
-      } else if (own.state == HoldState.LOST && held.claimant.phase() == Claimant.Phase.ENDING) {
+      } else if (own.state() == HoldState.LOST && held.claimant.phase() == Claimant.Phase.ENDING) {
         held.claimant.ending().begin(Duration.ZERO, moment.nanos(), later);
       }
     } finally {
@@ -124,7 +124,7 @@ final class Holding {
   }
 
   private void released(Ownership own, Moment now, boolean abandoned, Later later) {
-    own.state = HoldState.RELEASED;
+    own.enter(HoldState.RELEASED);
     Duration held =
         Duration.ofNanos(Math.max(0, own.since.elapsedNanos(now.nanos(), now.wallMillis())));
     engine.tell(later, () -> new LockEvent.Released(lane.key.name(), own.token, held, abandoned));

@@ -27,7 +27,7 @@ final class Ownership {
   /** From when {@code holdAtMost} counts. */
   final Moment since;
 
-  volatile HoldState state = HoldState.HELD;
+  private volatile HoldState state = HoldState.HELD;
   volatile boolean detached;
   private volatile @Nullable HoldLostException loss;
 
@@ -44,6 +44,19 @@ final class Ownership {
     this.thread = request.thread;
     this.since = since;
     this.interruptLock = options.onLost().interrupts() ? new ReentrantLock() : null;
+  }
+
+  HoldState state() {
+    return state;
+  }
+
+  /** Changes the state; under the lane's lock. */
+  void enter(HoldState next) {
+    EngineTrace trace = tenure.claimant.engine.trace;
+    if (trace != null) {
+      trace.holdMoved(state, next);
+    }
+    state = next;
   }
 
   boolean isOurs() {
@@ -65,7 +78,7 @@ final class Ownership {
   void lose(String lockName, String store, LossReason reason, Moment now) {
     loss = new HoldLostException(
         lockName, store, token, Instant.ofEpochMilli(now.wallMillis()), reason);
-    state = HoldState.LOST;
+    enter(HoldState.LOST);
   }
 
   @Nullable

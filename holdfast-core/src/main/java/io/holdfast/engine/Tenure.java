@@ -102,7 +102,7 @@ final class Tenure {
       return;
     }
     if (holder != null
-        && holder.state == HoldState.HELD
+        && holder.state() == HoldState.HELD
         && renews()
         && sinceAnchor(now) >= Validity.atRiskAfter(span.leaseNanos())) {
       atRisk(now, later);
@@ -161,9 +161,9 @@ final class Tenure {
     }
     Ownership holder = own;
     if (holder != null && leftNanos(now) > 0) {
-      if (holder.state == HoldState.AT_RISK
+      if (holder.state() == HoldState.AT_RISK
           && sinceAnchor(now) < Validity.atRiskAfter(span.leaseNanos())) {
-        holder.state = HoldState.HELD;
+        holder.enter(HoldState.HELD);
       }
       tellRenewed(holder, now, later);
     }
@@ -182,7 +182,7 @@ final class Tenure {
   void disturbed(Later later) {
     renewalUnderWay = false;
     Ownership holder = own;
-    if (holder != null && holder.state == HoldState.HELD && renews()) {
+    if (holder != null && holder.state() == HoldState.HELD && renews()) {
       atRisk(claimant.engine.ticker.now(), later);
     }
   }
@@ -202,7 +202,7 @@ final class Tenure {
     long wait = left;
     if (renews()) {
       wait = Math.min(wait, nextRenewNanos - now.nanos());
-      if (holder != null && holder.state == HoldState.HELD) {
+      if (holder != null && holder.state() == HoldState.HELD) {
         wait = Math.min(wait, Validity.atRiskAfter(span.leaseNanos()) - sinceAnchor(now));
       }
     }
@@ -267,7 +267,7 @@ final class Tenure {
 
   private void atRisk(Moment now, Later later) {
     Ownership holder = java.util.Objects.requireNonNull(own);
-    holder.state = HoldState.AT_RISK;
+    holder.enter(HoldState.AT_RISK);
     Duration left = Duration.ofNanos(Math.max(0, holder.leftNanos(now)));
     claimant.engine.tell(later, () -> new LockEvent.AtRisk(claimant.name(), holder.token, left));
   }
