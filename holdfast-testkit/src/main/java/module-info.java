@@ -2,6 +2,7 @@
 /** The contract that every store is held to, a simulator, and help for testing programs that use Holdfast. */
 module io.holdfast.testkit {
   requires static org.jspecify;
+  requires java.logging;
   requires transitive io.holdfast.core;
   requires transitive org.junit.jupiter.api;
   requires static org.junit.platform.engine;
@@ -9,7 +10,9 @@ module io.holdfast.testkit {
 
   exports io.holdfast.testkit;
   exports io.holdfast.testkit.contract;
+  exports io.holdfast.testkit.history;
   exports io.holdfast.testkit.process;
+  exports io.holdfast.testkit.sim;
 
   opens io.holdfast.testkit.contract to
       org.junit.platform.commons;

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.testkit.sim;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** The right protocol stands everything that the simulator does to it. */
+class SimulatorTest {
+  /** How many seeds are run: {@code -Dholdfast.seeds=1000000} for a night. */
+  private static final long SEEDS = Long.getLong("holdfast.seeds", 20_000);
+
+  /** From which on: {@code -Dholdfast.firstSeed=...} for others than always the same. */
+  private static final long FIRST = Long.getLong("holdfast.firstSeed", 0);
+
+  @BeforeAll
+  static void silenceEngine() {
+    Simulate.silenceEngine();
+  }
+
+  /** No seed breaks an invariant; all kinds of faults take effect, and all states are reached. */
+  @Test
+  void everyInvariant_holdsInEverySeed() throws InterruptedException {
+    Totals totals = new Totals();
+    List<String> broken = Collections.synchronizedList(new ArrayList<>());
+    AtomicLong next = new AtomicLong(FIRST);
+    List<Thread> workers = new ArrayList<>();
+    for (int i = 0; i < Math.max(1, Runtime.getRuntime().availableProcessors()); i++) {
+      Thread worker = new Thread(
+          () -> {
+            for (long seed = next.getAndIncrement();
+                seed < FIRST + SEEDS && broken.size() < 10;
+                seed = next.getAndIncrement()) {
+              Run run = Run.of(seed);
+              totals.add(run);
+              if (run.isBroken()) {
+                broken.add(run.report());
+              }
+            }
+          },
+          "simulator-" + i);
+      worker.start();
+      workers.add(worker);
+    }
+    for (Thread worker : workers) {
+      worker.join();
+    }
+    System.out.println(totals);
+    assertEquals(List.of(), broken, () -> String.join("\n", broken));
+    assertTrue(
+        totals.counted() * 100 >= SEEDS * 99,
+        () -> "too many seeds do not count: " + totals.counted() + " of " + SEEDS);
+    for (Fault fault : Fault.values()) {
+      assertTrue(SEEDS < 1_000 || totals.of(fault) > 0, () -> "no " + fault + " ever took effect");
+    }
+  }
+
+  /** The same seed is the same run, event by event. */
+  @Test
+  void aSeed_isReplayed() {
+    for (long seed = 0; seed < 20; seed++) {
+      assertEquals(Run.of(seed).history(), Run.of(seed).history());
+    }
+  }
+}
