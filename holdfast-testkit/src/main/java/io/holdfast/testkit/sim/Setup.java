@@ -108,7 +108,8 @@ final class Setup {
         2 * request + 1_500 * MILLI,
         SECOND + 50 * MILLI,
         2 * request + 50 * MILLI,
-        request + 30 * MILLI,
+        // the first contact with the store has a time of its own
+        2 * request + 30 * MILLI,
         finality == Finality.TIME);
   }
 }
