@@ -38,9 +38,14 @@ final class Answers extends Judge {
     switch (event.kind()) {
       case REQUESTED -> open.put(event.number(), new Request(event, answerBy(event)));
       case ACQUIRED, FAILED, BUSY, WITHDRAWN -> answered(event);
-      case GRANTED, EXTENDED -> busy(event).taken = event.until();
+      case GRANTED -> {
+        // where the store's clock stepped forward, the one before may believe in its lease still
+        believed(event);
+        busy(event).taken = event.until();
+      }
+      case EXTENDED -> busy(event).taken = event.until();
       // its holder believes in it until its lease would have ended
-      case EVICTED -> busy(event).awaited = Math.max(busy(event).awaited, busy(event).taken);
+      case EVICTED -> believed(event);
       case ENDED -> busy(event).taken = Math.max(event.until(), event.at());
       case QUEUED -> busy(event).awaited = Math.max(busy(event).awaited, event.until());
       case STORE_STEPPED -> {
@@ -81,6 +86,11 @@ final class Answers extends Judge {
     if (event.kind() == Kind.FAILED && !FAILURES.contains(event.by())) {
       broken(event, "not a declared failure");
     }
+  }
+
+  private void believed(Event event) {
+    Busy busy = busy(event);
+    busy.awaited = Math.max(busy.awaited, busy.taken);
   }
 
   private void busy(Event event, Event asked) {
