@@ -25,12 +25,29 @@ public final class Run {
   private final @Nullable Flaw flaw;
   private List<Violation> violations = List.of();
   private @Nullable RuntimeException failure;
+  private long stepAt;
+  private @Nullable Consumer<SimWorld> what;
 
   private Run(long seed, @Nullable Flaw flaw) {
     this.seed = seed;
     this.flaw = flaw;
     SplittableRandom random = new SplittableRandom(seed * 0x9E3779B97F4A7C15L + 1);
     this.world = new SimWorld(Setup.draw(random, flaw), flaw, random, null);
+  }
+
+  private Run(SimWorld world, long seed) {
+    this.world = world;
+    this.seed = seed;
+    this.flaw = null;
+  }
+
+  /** Runs a world in which nothing goes wrong but what is scripted: the fates of messages, and something at a step. */
+  static Run scripted(Setup setup, long seed, Fates fates, long step, Consumer<SimWorld> what) {
+    Run run = new Run(new SimWorld(setup, null, new SplittableRandom(seed), fates), seed);
+    run.stepAt = step;
+    run.what = what;
+    run.runAll();
+    return run;
   }
 
   /**
@@ -90,6 +107,11 @@ public final class Run {
   private boolean step() {
     if (world.steps > STEPS_AT_MOST) {
       throw new IllegalStateException("time stands still");
+    }
+    Consumer<SimWorld> scripted = what;
+    if (scripted != null && world.steps == stepAt) {
+      what = null;
+      scripted.accept(world);
     }
     return world.step();
   }

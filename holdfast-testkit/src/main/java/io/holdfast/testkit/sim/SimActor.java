@@ -36,6 +36,7 @@ final class SimActor {
   private final SimThread thread;
   private final List<DistributedLock> locks = new ArrayList<>();
 
+  private @Nullable Asking asking;
   private boolean lastRound;
   private boolean done;
 
@@ -91,6 +92,14 @@ final class SimActor {
     return done;
   }
 
+  /** Interrupts the caller if it waits, or cancels what it waits for. */
+  void disturb() {
+    Asking open = asking;
+    if (open != null) {
+      open.disturb();
+    }
+  }
+
   private void nextAfterThinking() {
     process.after(random.nextLong(world.setup.lease / 8), this::next);
   }
@@ -137,6 +146,7 @@ final class SimActor {
     private final long wait;
     private final long number = world.nextRequest();
     private @Nullable SteppedCall call;
+    private @Nullable CompletableFuture<?> source;
     private boolean over;
 
     Asking(DistributedLock lock, long mode, long wait) {
@@ -147,6 +157,7 @@ final class SimActor {
 
     void begin(boolean blocking) {
       world.operations++;
+      asking = this;
       long until = mode == Event.WAITS_UNTIL ? world.now + wait : 0;
       world.record(Kind.REQUESTED, process.number, lock.name(), "", "", number, mode, until);
       if (blocking) {
@@ -190,6 +201,15 @@ final class SimActor {
       }
     }
 
+    void disturb() {
+      CompletableFuture<?> waiting = source;
+      if (!over && waiting != null) {
+        waiting.cancel(false);
+      } else {
+        interrupt();
+      }
+    }
+
     private void returned(SteppedCall made) {
       try {
         Optional<Hold> hold = made.result();
@@ -201,7 +221,9 @@ final class SimActor {
 
     private void future() {
       if (mode == Event.WAITS) {
-        take(lock.acquireAsync());
+        CompletableFuture<Hold> waiting = lock.acquireAsync();
+        source = waiting;
+        take(waiting);
       } else if (mode == Event.TRIES) {
         take(lock.tryAcquireAsync().thenApply(hold -> hold.orElse(null)));
       } else if (random.nextBoolean()) {

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.testkit.sim;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * One thing goes wrong, at every point at which it can: a short story is played once to count its messages and its
+ * steps, and then once for each of them.
+ */
+class SweepTest {
+  private static final int STORIES = 6;
+
+  @BeforeAll
+  static void silenceEngine() {
+    Simulate.silenceEngine();
+  }
+
+  /** Every message once: lost, answered in vain, doubled, refused, broken. */
+  @ParameterizedTest
+  @EnumSource(names = {"LOST_REQUEST", "LOST_REPLY", "DUPLICATE", "REFUSED", "BROKEN"})
+  void everyMessage_once(Fault fault) {
+    for (int story = 0; story < STORIES; story++) {
+      long messages = play(story, null, 0, -1, world -> {}).world.network.messages;
+      assertTrue(messages > 50, "too short a story");
+      for (long at = 1; at <= messages; at++) {
+        check(play(story, fault, at, -1, world -> {}), fault + " at message " + at, story);
+      }
+    }
+  }
+
+  /** Every step once: all callers interrupted or cancelled, a process stopped, asleep, dead, closed. */
+  @ParameterizedTest
+  @EnumSource(names = {"INTERRUPT", "PAUSE", "SUSPEND", "CRASH", "CLOSE"})
+  void everyStep_once(Fault fault) {
+    for (int story = 0; story < STORIES; story++) {
+      long steps = play(story, null, 0, -1, world -> {}).world.steps;
+      for (long at = 1; at < steps; at++) {
+        check(play(story, null, 0, at, world -> happens(fault, world)), fault + " at " + at, story);
+      }
+    }
+  }
+
+  private static void happens(Fault fault, SimWorld world) {
+    SimProcess first = world.processes.get(0);
+    switch (fault) {
+      case INTERRUPT ->
+        world.processes.forEach(process -> process.actors.forEach(SimActor::disturb));
+      case PAUSE -> first.pause(2 * world.setup.lease, false);
+      case SUSPEND -> first.pause(2 * world.setup.lease, true);
+      case CRASH -> first.crash();
+      default -> first.close();
+    }
+  }
+
+  private static Run play(
+      int story, @Nullable Fault fault, long at, long step, Consumer<SimWorld> what) {
+    Setup setup = new Setup();
+    setup.processes = 2;
+    setup.operations = 16;
+    setup.queues = story % 2 == 0;
+    setup.finality = story % 3 == 0 ? Setup.Finality.EPOCH : Setup.Finality.TIME;
+    return Run.scripted(setup, story, new Once(fault, at), step, what);
+  }
+
+  private static void check(Run run, String what, int story) {
+    assertFalse(run.isBroken(), () -> "story " + story + ", " + what + ": " + run.report());
+  }
+
+  /** One thing happens to one message. */
+  private static final class Once implements Fates {
+    private static final long LATENCY = Setup.MILLI;
+    private final @Nullable Fault fault;
+    private final long at;
+    private long requests;
+    private long replies;
+
+    Once(@Nullable Fault fault, long at) {
+      this.fault = fault;
+      this.at = at;
+    }
+
+    private boolean isNow(Fault kind) {
+      return fault == kind && requests == at;
+    }
+
+    @Override
+    public @Nullable Fault failure(SimProcess from, Message message) {
+      requests++;
+      boolean now = message != Message.WRITE && (isNow(Fault.REFUSED) || isNow(Fault.BROKEN));
+      return now ? fault : null;
+    }
+
+    @Override
+    public long request(SimProcess from, Message message) {
+      return isNow(Fault.LOST_REQUEST) ? LOST : LATENCY;
+    }
+
+    @Override
+    public long again(SimProcess from, Message message) {
+      return isNow(Fault.DUPLICATE) ? 0 : NONE;
+    }
+
+    @Override
+    public long storeWait(SimProcess from, Message message) {
+      return 0;
+    }
+
+    @Override
+    public long reply(SimProcess to, Message message) {
+      replies++;
+      return fault == Fault.LOST_REPLY && replies == at ? LOST : LATENCY;
+    }
+  }
+}
