@@ -35,25 +35,13 @@ final class HandOver {
    *
    * @param renewed whether the lease is one that is renewed
    * @param handOvers how often this grant was passed on already
-   * @param othersWait whether another process is known to wait
-   * @param passedOnSince how often it was passed on since that is known
-   * @param nanosSince how long that is known
+   * @param othersTurn whether others wait and this process has had its turn
    * @param leaseNanos the lease
    * @param leftNanos what is left of its validity
    */
   static Verdict decide(
-      boolean renewed,
-      int handOvers,
-      boolean othersWait,
-      int passedOnSince,
-      long nanosSince,
-      long leaseNanos,
-      long leftNanos) {
-    if (!renewed || handOvers >= Tokens.HAND_OVER_LIMIT) {
-      return Verdict.GIVE_BACK;
-    }
-    if (othersWait
-        && (passedOnSince >= LIMIT_WHEN_OTHERS_WAIT || nanosSince >= NANOS_WHEN_OTHERS_WAIT)) {
+      boolean renewed, int handOvers, boolean othersTurn, long leaseNanos, long leftNanos) {
+    if (!renewed || handOvers >= Tokens.HAND_OVER_LIMIT || othersTurn) {
       return Verdict.GIVE_BACK;
     }
     return leftNanos >= leaseNanos / 3 * 2 ? Verdict.PASS_ON : Verdict.RENEW_FIRST;

@@ -19,7 +19,9 @@ import org.jspecify.annotations.Nullable;
 final class Holding {
   private static final System.Logger LOG = System.getLogger("io.holdfast");
 
-  final Turn turn = new Turn();
+  /** This process's turn while others are known to wait; null while nobody is. */
+  private @Nullable Turn turn;
+
   private final Lane lane;
   private final Engine engine;
   private @Nullable Tenure tenure;
@@ -76,13 +78,37 @@ final class Holding {
     }
     tenure = fresh;
     othersWait(grant.othersWait());
-    turn.passedOn();
+    countPassedOn();
     lane.began(fresh.claimant, later);
   }
 
   /** The store said whether another process waits. */
   void othersWait(boolean wait) {
-    turn.othersWait(wait, wait ? engine.ticker.nanos() : 0);
+    if (!wait) {
+      turn = null;
+    } else if (turn == null) {
+      turn = new Turn(engine.ticker.nanos());
+    }
+  }
+
+  /** The others have had their chance. */
+  void yielded() {
+    turn = null;
+  }
+
+  boolean othersWait() {
+    return turn != null;
+  }
+
+  /** Whether others wait, and this process has had its turn. */
+  boolean isOthersTurn(long nowNanos) {
+    return turn != null && turn.isOver(nowNanos);
+  }
+
+  private void countPassedOn() {
+    if (turn != null) {
+      turn.passedOn();
+    }
   }
 
   // release
@@ -139,9 +165,7 @@ final class Holding {
     HandOver.Verdict verdict = HandOver.decide(
         held.options().renew(),
         held.handOvers(),
-        turn.othersWait(),
-        turn.passedOnCount(),
-        turn.lastedNanos(now.nanos()),
+        isOthersTurn(now.nanos()),
         held.span.leaseNanos(),
         held.leftNanos(now));
     if (!healthy && verdict == HandOver.Verdict.PASS_ON) {
@@ -255,7 +279,7 @@ final class Holding {
 
   private void passOn(Tenure held, Request next, Moment now, Later later) {
     held.free = false;
-    turn.passedOn();
+    countPassedOn();
     EngineHold hold = held.give(next, now, true);
     if (held.isStale(now)) {
       // asks whether others have come to wait, so that the bound on local runs means something
@@ -283,7 +307,7 @@ final class Holding {
     if (next != null
         && held.leftNanos(now) > 0
         && takesOver(next, held)
-        && !turn.isOver(now.nanos())) {
+        && !isOthersTurn(now.nanos())) {
       passOn(held, next, now, later);
     } else {
       end(held, Duration.ZERO, now.nanos(), later);

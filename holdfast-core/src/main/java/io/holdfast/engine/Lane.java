@@ -413,8 +413,8 @@ final class Lane {
     }
     releasing = null;
     if (engine.traits.queues()) {
-      holding.turn.yielded();
-    } else if (holding.turn.othersWait()) {
+      holding.yielded();
+    } else if (holding.othersWait()) {
       giveOthersAChance();
     }
     contend(later);
@@ -423,7 +423,7 @@ final class Lane {
   /** On stores where waiters look from time to time: remembers the turn, and stays out once it is over. */
   private void giveOthersAChance() {
     long now = engine.ticker.nanos();
-    boolean over = holding.turn.isOver(now);
+    boolean over = holding.isOthersTurn(now);
     StayOut before = stayOut;
     if (before != null && (before.holdsBack || !over)) {
       return;
@@ -444,7 +444,7 @@ final class Lane {
       if (stayOut == entry) {
         stayOut = null;
         if (holding.isEmpty() && contender == null) {
-          holding.turn.yielded();
+          holding.yielded();
         }
         contend(later);
       }

@@ -7,7 +7,12 @@ import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.LockKey;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +27,10 @@ final class Reconciler extends Timed {
   private static final Holder NOBODY = new Holder("reconciler", "", 0, "", "");
 
   private final Engine engine;
+  private final ReentrantLock lock = new ReentrantLock();
+
+  /** Which round is the last that was wanted or begun; guarded by the lock. */
+  private int round;
 
   Reconciler(Engine engine) {
     this.engine = engine;
@@ -29,30 +38,53 @@ final class Reconciler extends Timed {
 
   /** Runs once, after what was under way when the connection came back has been answered. */
   void soon() {
-    engine.timer.set(this, engine.ticker.nanos() + engine.requestTimeoutNanos());
+    nextRound();
+  }
+
+  private int nextRound() {
+    lock.lock();
+    try {
+      engine.timer.set(this, engine.ticker.nanos() + engine.requestTimeoutNanos());
+      return ++round;
+    } finally {
+      lock.unlock();
+    }
   }
 
   @Override
   void due() {
-    engine.ask(engine.store::own).whenComplete(this::listed);
+    // asked again, unless everything is answered by then
+    int current = nextRound();
+    engine
+        .ask(engine.store::own)
+        .thenCompose(this::endForgotten)
+        .whenComplete((done, failure) -> Guard.run(() -> answered(current, failure)));
   }
 
-  private void listed(@Nullable Map<ClaimId, LockKey> own, @Nullable Throwable failure) {
-    if (own == null) {
-      LOG.log(Level.DEBUG, "the store did not list this client's claims; tried again", failure);
-      soon();
-      return;
-    }
+  private CompletionStage<?> endForgotten(Map<ClaimId, LockKey> own) {
+    List<CompletableFuture<?>> ends = new ArrayList<>();
     own.forEach((id, key) -> {
       if (!engine.knows(id)) {
         LOG.log(Level.WARNING, "lock={0} claim={1}: forgotten claim ended", key, id);
         Claim claim = new Claim(id, key, 1, 1, Duration.ofSeconds(1), false, NOBODY);
-        engine.end(claim, Duration.ZERO, engine.store.time()).whenComplete((ended, trouble) -> {
-          if (trouble != null) {
-            soon();
-          }
-        });
+        ends.add(engine.end(claim, Duration.ZERO, engine.store.time()).toCompletableFuture());
       }
     });
+    return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new));
+  }
+
+  private void answered(int answered, @Nullable Throwable failure) {
+    if (failure != null) {
+      LOG.log(Level.DEBUG, "this client's claims were not reconciled; tried again", failure);
+      return;
+    }
+    lock.lock();
+    try {
+      if (answered == round) {
+        engine.timer.clear(this);
+      }
+    } finally {
+      lock.unlock();
+    }
   }
 }

@@ -8,17 +8,12 @@ package io.holdfast.engine;
  * turn.
  */
 final class Turn {
-  private boolean othersWait;
-  private long sinceNanos;
+  private final long sinceNanos;
   private int passedOn;
 
-  /** The store said whether others wait. */
-  void othersWait(boolean wait, long nowNanos) {
-    if (wait && !othersWait) {
-      sinceNanos = nowNanos;
-      passedOn = 0;
-    }
-    othersWait = wait;
+  /** Begins when it became known that others wait. */
+  Turn(long sinceNanos) {
+    this.sinceNanos = sinceNanos;
   }
 
   /** The lock went to another holder of this process. */
@@ -26,27 +21,9 @@ final class Turn {
     passedOn++;
   }
 
-  /** The others had their chance. */
-  void yielded() {
-    othersWait = false;
-  }
-
-  boolean othersWait() {
-    return othersWait;
-  }
-
-  int passedOnCount() {
-    return passedOn;
-  }
-
-  long lastedNanos(long nowNanos) {
-    return othersWait ? nowNanos - sinceNanos : 0;
-  }
-
   /** Whether it is the others' turn. */
   boolean isOver(long nowNanos) {
-    return othersWait
-        && (passedOn >= HandOver.LIMIT_WHEN_OTHERS_WAIT
-            || lastedNanos(nowNanos) >= HandOver.NANOS_WHEN_OTHERS_WAIT);
+    return passedOn >= HandOver.LIMIT_WHEN_OTHERS_WAIT
+        || nowNanos - sinceNanos >= HandOver.NANOS_WHEN_OTHERS_WAIT;
   }
 }

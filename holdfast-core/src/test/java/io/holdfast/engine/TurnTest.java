@@ -7,44 +7,21 @@ import org.junit.jupiter.api.Test;
 
 /** How long one process may have a lock to itself while others wait. */
 class TurnTest {
-  private final Turn turn = new Turn();
+  private static final long BEGAN = 100;
+  private final Turn turn = new Turn(BEGAN);
 
   @Test
-  void nobodyWaits_neverOver() {
-    for (int i = 0; i < 1_000; i++) {
-      turn.passedOn();
-    }
-    assertThat(turn.isOver(Long.MAX_VALUE)).isFalse();
-  }
-
-  @Test
-  void countsFromWhenOthersAreKnownToWait() {
-    for (int i = 0; i < 1_000; i++) {
-      turn.passedOn();
-    }
-    turn.othersWait(true, 100);
-    assertThat(turn.isOver(100)).isFalse();
+  void isOver_afterSoManyHolders() {
     for (int i = 0; i < HandOver.LIMIT_WHEN_OTHERS_WAIT; i++) {
-      assertThat(turn.isOver(100)).isFalse();
+      assertThat(turn.isOver(BEGAN)).isFalse();
       turn.passedOn();
     }
-    assertThat(turn.isOver(100)).isTrue();
-  }
-
-  /** Saying it again does not give more time: the turn spans grants. */
-  @Test
-  void repeatedNews_doesNotStartANewTurn() {
-    turn.othersWait(true, 0);
-    turn.othersWait(true, HandOver.NANOS_WHEN_OTHERS_WAIT - 1);
-    assertThat(turn.isOver(HandOver.NANOS_WHEN_OTHERS_WAIT)).isTrue();
+    assertThat(turn.isOver(BEGAN)).isTrue();
   }
 
   @Test
-  void yielded_startsAfresh() {
-    turn.othersWait(true, 0);
-    turn.yielded();
-    assertThat(turn.isOver(Long.MAX_VALUE / 2)).isFalse();
-    turn.othersWait(true, 1_000_000_000L);
-    assertThat(turn.isOver(1_000_000_001L)).isFalse();
+  void isOver_afterSoLong() {
+    assertThat(turn.isOver(BEGAN + HandOver.NANOS_WHEN_OTHERS_WAIT - 1)).isFalse();
+    assertThat(turn.isOver(BEGAN + HandOver.NANOS_WHEN_OTHERS_WAIT)).isTrue();
   }
 }

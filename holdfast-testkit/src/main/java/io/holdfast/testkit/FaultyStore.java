@@ -205,7 +205,9 @@ public final class FaultyStore implements LockStore {
       case DELAY_REPLY -> {
         CompletableFuture<T> reply = new CompletableFuture<>();
         CompletionStage<T> early = request.get();
-        later(() -> forward(early, reply), fate.by());
+        // from when it would have come: a store may take the moment that its grant counts from on another thread
+        ignore(
+            early.whenComplete((value, failure) -> later(() -> forward(early, reply), fate.by())));
         yield reply;
       }
       case HOLD_REQUEST -> {

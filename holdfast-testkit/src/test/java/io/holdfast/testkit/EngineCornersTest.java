@@ -11,6 +11,7 @@ import io.holdfast.HoldState;
 import io.holdfast.Holdfast;
 import io.holdfast.JavaLock;
 import io.holdfast.LockOptions;
+import io.holdfast.StoreUnavailableException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -195,6 +196,19 @@ class EngineCornersTest {
     Optional<Hold> next = holdfast.lock(NAME).tryAcquire();
     assertThat(next).isPresent();
     assertThat(next.get().token()).isGreaterThan(hold.token());
+  }
+
+  /** A release that never got through: the store is asked what it still has, until it answers, and not after. */
+  @Test
+  void reconciler_asksUntilItIsAnswered(Holdfast holdfast, Faults faults, ManualClock clock)
+      throws Exception {
+    Hold hold = holdfast.lock(NAME).acquire();
+    faults.on(Verb.END).loseRequest();
+    faults.on(Verb.OWN).times(3).loseRequest();
+    assertThatThrownBy(() -> clock.whileTimePasses(hold::release))
+        .isInstanceOf(StoreUnavailableException.class);
+    clock.advance(LEASE.multipliedBy(4));
+    assertThat(faults.requests(Verb.OWN)).isEqualTo(4);
   }
 
   private static void closeWhileTimePasses(Holdfast holdfast, ManualClock clock) throws Exception {
