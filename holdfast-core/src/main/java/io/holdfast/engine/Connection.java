@@ -86,13 +86,14 @@ final class Connection {
     }
     CompletableFuture<T> answer = new CompletableFuture<>();
     Contact fresh = null;
+    boolean waits;
     lock.lock();
     try {
-      if (connected) {
-        return safely(verb);
+      waits = !connected;
+      if (waits) {
+        held.add(new Held<>(verb, answer));
       }
-      held.add(new Held<>(verb, answer));
-      if (contact == null) {
+      if (waits && contact == null) {
         fresh = new Contact();
         contact = fresh;
       }
@@ -102,7 +103,7 @@ final class Connection {
     if (fresh != null) {
       fresh.make();
     }
-    return answer;
+    return waits ? answer : safely(verb);
   }
 
   /** Sends what has waited; what comes meanwhile waits behind it. */
