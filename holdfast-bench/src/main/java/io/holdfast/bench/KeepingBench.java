@@ -25,6 +25,8 @@ final class KeepingBench {
         holds[i] = holdfast.lock("order:" + i).acquire().detach();
       }
       double each = (usedAfterFullCollection() - before) / (double) holds.length;
+      // the compiler has its turn first: what counts is what a service pays day after day
+      double first = coreShare(scale.keep().dividedBy(4));
       double busy = coreShare(scale.keep());
       int lost = 0;
       for (Hold hold : holds) {
@@ -33,12 +35,12 @@ final class KeepingBench {
       for (Hold hold : holds) {
         hold.release();
       }
-      return rows(scale, holds.length, idle, busy, each, lost);
+      return rows(scale, holds.length, idle, first, busy, each, lost);
     }
   }
 
   private static List<Row> rows(
-      Scale scale, int holds, double idle, double busy, double each, int lost) {
+      Scale scale, int holds, double idle, double first, double busy, double each, int lost) {
     String kept = Row.text("%,d", holds);
     double share = (busy - idle) * 100;
     return List.of(
@@ -46,8 +48,13 @@ final class KeepingBench {
             kept + " holds kept: CPU",
             "保持 " + kept + " 个持有：CPU",
             Row.text(
-                "%.2f %% of a core for %d s, idle %.2f %%; lost %d",
-                busy * 100, scale.keep().toSeconds(), idle * 100, lost),
+                "%.2f %% of a core for %d s (%.2f %% in the %d s before), idle %.2f %%; lost %d",
+                busy * 100,
+                scale.keep().toSeconds(),
+                first * 100,
+                scale.keep().dividedBy(4).toSeconds(),
+                idle * 100,
+                lost),
             "< 2 % of a core, none lost",
             Row.text("%.2f %%, %d lost", share, lost),
             share < 2 && lost == 0),
