@@ -38,12 +38,18 @@ public final class Run {
   private Run(SimWorld world, long seed) {
     this.world = world;
     this.seed = seed;
-    this.flaw = null;
+    this.flaw = world.flaw;
   }
 
   /** Runs a world in which nothing goes wrong but what is scripted: the fates of messages, and something at a step. */
-  static Run scripted(Setup setup, long seed, Fates fates, long step, Consumer<SimWorld> what) {
-    Run run = new Run(new SimWorld(setup, null, new SplittableRandom(seed), fates), seed);
+  static Run scripted(
+      Setup setup,
+      @Nullable Flaw flaw,
+      long seed,
+      Fates fates,
+      long step,
+      Consumer<SimWorld> what) {
+    Run run = new Run(new SimWorld(setup, flaw, new SplittableRandom(seed), fates), seed);
     run.stepAt = step;
     run.what = what;
     run.runAll();

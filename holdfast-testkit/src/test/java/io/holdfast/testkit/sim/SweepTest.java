@@ -66,7 +66,7 @@ class SweepTest {
     setup.operations = 16;
     setup.queues = story % 2 == 0;
     setup.finality = story % 3 == 0 ? Setup.Finality.EPOCH : Setup.Finality.TIME;
-    return Run.scripted(setup, story, new Once(fault, at), step, what);
+    return Run.scripted(setup, null, story, new Once(fault, at), step, what);
   }
 
   private static void check(Run run, String what, int story) {

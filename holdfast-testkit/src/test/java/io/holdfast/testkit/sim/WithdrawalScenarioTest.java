@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.testkit.sim;
+
+import static io.holdfast.testkit.sim.Scenario.A;
+import static io.holdfast.testkit.sim.Scenario.B;
+import static io.holdfast.testkit.sim.Scenario.C;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.testkit.history.Kind;
+import io.holdfast.testkit.sim.Fates.Message;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of a claim that its caller does not want any more, or has given back: nothing of it may come to life. */
+class WithdrawalScenarioTest {
+  /**
+   * An attempt is stuck on the way (a stalled connection, a proxy, a retransmission); its caller gives up, the claim is
+   * withdrawn, and then the attempt arrives.
+   */
+  @Test
+  void attempt_afterItsWithdrawal() {
+    Scenario.of(scene -> {
+          scene.on(A, Message.ATTEMPT).takes(2_000);
+          Scene.Ask late = scene.acquire(0, A);
+          scene.cancel(100, late);
+          scene.quiet(3_000);
+          scene.inTheEnd(() -> {
+            assertThat(late.came()).isEqualTo(Kind.WITHDRAWN);
+            assertThat(scene.events(Kind.GRANTED)).isEmpty();
+          });
+        })
+        .isStood()
+        .catches(Flaw.GIVE_UP_IGNORED);
+  }
+
+  /** The same on a store that has no time to judge by (etcd, Consul): the epoch tells. */
+  @Test
+  void attempt_afterItsWithdrawal_byEpoch() {
+    Scenario.of(setup -> setup.finality = Setup.Finality.EPOCH, scene -> {
+          scene.on(A, Message.ATTEMPT).takes(2_000);
+          Scene.Ask late = scene.acquire(0, A);
+          scene.cancel(100, late);
+          scene.quiet(3_000);
+          scene.inTheEnd(() -> {
+            assertThat(late.came()).isEqualTo(Kind.WITHDRAWN);
+            assertThat(scene.events(Kind.GRANTED)).isEmpty();
+          });
+        })
+        .isStood()
+        .catches(Flaw.EPOCH_IGNORED);
+  }
+
+  /**
+   * A connection breaks with the attempt on its way, and the withdrawal overtakes it on another one: "nothing there" is
+   * not the end, and is asked again.
+   */
+  @Test
+  void withdrawal_overtakesTheAttempt() {
+    Scenario.of(scene -> {
+          scene.on(A, Message.ATTEMPT).breaks();
+          scene.on(A, Message.ATTEMPT).takes(200);
+          scene.on(A, Message.ATTEMPT).replyIsLost();
+          Scene.Ask overtaken = scene.acquire(0, A);
+          scene.cancel(10, overtaken);
+          scene.quiet(3_000);
+          scene.inTheEnd(() -> {
+            assertThat(overtaken.came()).isEqualTo(Kind.WITHDRAWN);
+            assertThat(scene.events(Kind.GRANTED)).hasSize(1);
+            assertThat(scene.events(Kind.ENDED)).hasSize(1);
+          });
+        })
+        .isStood()
+        .catches(Flaw.WITHDRAWN_ONCE);
+  }
+
+  /** The attempt is repeated, granted and released; then a copy of its first sending comes. */
+  @Test
+  void copyOfAnAttempt_afterTheRelease() {
+    Scenario.of(scene -> {
+          scene.on(A, Message.ATTEMPT).breaks();
+          scene.on(A, Message.ATTEMPT).takes(200);
+          scene.on(A, Message.ATTEMPT).from(150).replyIsLost();
+          Scene.Ask ask = scene.acquire(0, A);
+          scene.release(80, ask);
+          scene.quiet(3_000);
+          scene.inTheEnd(() -> {
+            assertThat(ask.came()).isEqualTo(Kind.ACQUIRED);
+            assertThat(ask.cameAtMillis()).isLessThan(80);
+            assertThat(ask.released).isTrue();
+          });
+        })
+        .isStood()
+        .catches(Flaw.WITHDRAWN_ONCE);
+  }
+
+  /** The attempt comes in time, but waits in the store, for the row or in a pooler's queue, until after giveUpAt. */
+  @Test
+  void giveUpAt_isJudgedAfterTheWait() {
+    Scenario.of(scene -> {
+          scene.on(A, Message.ATTEMPT).waitsInTheStore(800);
+          Scene.Ask ask = scene.acquire(0, A);
+          scene.cancel(50, ask);
+          scene.quiet(3_000);
+          scene.inTheEnd(() -> {
+            assertThat(ask.came()).isEqualTo(Kind.WITHDRAWN);
+            assertThat(scene.events(Kind.GRANTED)).isEmpty();
+          });
+        })
+        .isStood()
+        .catches(Flaw.GIVE_UP_BEFORE_THE_WAIT);
+  }
+
+  /** The client library sends again, by itself and with a new deadline, what nobody waits for any more. */
+  @Test
+  void driver_repeatsAnUnansweredAttempt() {
+    Scenario.of(scene -> {
+          scene.on(A, Message.ATTEMPT).isLost();
+          Scene.Ask ask = scene.acquire(0, A);
+          scene.cancel(50, ask);
+          scene.quiet(3_000);
+          scene.inTheEnd(() -> assertThat(scene.events(Kind.GRANTED)).isEmpty());
+        })
+        .isStood()
+        .catches(Flaw.DRIVER_REPLAYS);
+  }
+
+  /** The reply of a release is lost: it is repeated, and its caller hears that the lock was still theirs. */
+  @Test
+  void reply_ofARelease_isLost() {
+    Scenario.of(scene -> {
+          scene.on(A, Message.END).replyIsLost();
+          Scene.Ask ask = scene.acquire(0, A);
+          scene.release(100, ask);
+          scene.quiet(3_000);
+          scene.inTheEnd(() -> {
+            assertThat(scene.events(Kind.ENDED)).hasSize(1);
+            assertThat(scene.events(Kind.CLAIM_OVER)).hasSize(1);
+          });
+        })
+        .isStood();
+  }
+
+  /** The release itself is lost: no answer is no confirmation. */
+  @Test
+  void release_isLost() {
+    Scenario.of(scene -> {
+          scene.on(A, Message.END).isLost();
+          Scene.Ask ask = scene.acquire(0, A);
+          scene.release(100, ask);
+          Scene.Ask next = scene.acquire(110, B);
+          scene.release(800, next);
+          scene.quiet(3_000);
+          scene.inTheEnd(() -> {
+            assertThat(next.came()).isEqualTo(Kind.ACQUIRED);
+            assertThat(next.cameAtMillis()).as("not the whole lease").isLessThan(600);
+          });
+        })
+        .isStood()
+        .catches(Flaw.UNKNOWN_END_IS_DONE);
+  }
+
+  /** The reply of a grant is lost: the same claim asks again and gets the same grant; nobody waits for itself. */
+  @Test
+  void reply_ofAGrant_isLost() {
+    Scenario.of(scene -> {
+          scene.on(A, Message.ATTEMPT).replyIsLost();
+          Scene.Ask ask = scene.acquire(0, A);
+          scene.release(700, ask);
+          scene.quiet(3_000);
+          scene.inTheEnd(() -> {
+            assertThat(ask.came()).isEqualTo(Kind.ACQUIRED);
+            assertThat(ask.cameAtMillis()).isLessThan(400);
+            assertThat(scene.events(Kind.GRANTED)).hasSize(1);
+          });
+        })
+        .isStood();
+  }
+
+  /** A waiter's attempt is repeated by the network while another has the lock: it waits once, and leaves once. */
+  @Test
+  void copyOfAnAttempt_whileItWaits() {
+    Scenario.of(scene -> {
+          Scene.Ask holder = scene.acquire(0, A);
+          scene.on(B, Message.ATTEMPT).comesAgainAfter(0);
+          Scene.Ask waiter = scene.acquire(10, B);
+          scene.release(50, holder);
+          scene.release(100, waiter);
+          scene.quiet(300);
+          scene.inTheEnd(() -> {
+            assertThat(waiter.released).isTrue();
+            assertThat(scene.events(Kind.GRANTED)).hasSize(2);
+          });
+        })
+        .isStood()
+        .catches(Flaw.DUPLICATE_QUEUES_TWICE);
+  }
+
+  /** A waiter is interrupted, or cancelled, just when it was granted the lock: it passes it on. */
+  @Test
+  void waiter_cancelledWhileItsGrantIsOnTheWay() {
+    Scenario.of(scene -> {
+          Scene.Ask holder = scene.acquire(0, A);
+          Scene.Ask cancelled = scene.block(10, B);
+          Scene.Ask next = scene.acquire(20, C);
+          scene.on(B, Message.PUSH).replyTakes(50);
+          scene.release(100, holder);
+          scene.cancel(120, cancelled);
+          scene.release(300, next);
+          scene.quiet(3_000);
+          scene.inTheEnd(() -> {
+            assertThat(cancelled.came()).isEqualTo(Kind.WITHDRAWN);
+            assertThat(next.came()).isEqualTo(Kind.ACQUIRED);
+            assertThat(next.cameAtMillis()).isLessThan(130);
+          });
+        })
+        .isStood()
+        .catches(Flaw.INTERRUPT_LEAKS);
+  }
+
+  /** As above within one process: the first of two waiting callers is cancelled, and the second one gets the lock. */
+  @Test
+  void waiter_cancelledWithAnotherBehindItInItsProcess() {
+    Scenario.of(scene -> {
+          Scene.Ask holder = scene.acquire(0, A);
+          Scene.Ask cancelled = scene.acquire(10, B);
+          Scene.Ask next = scene.acquire(20, B);
+          scene.on(B, Message.PUSH).replyTakes(50);
+          scene.release(100, holder);
+          scene.cancel(120, cancelled);
+          scene.release(300, next);
+          scene.quiet(3_000);
+          scene.inTheEnd(() -> {
+            assertThat(cancelled.came()).isEqualTo(Kind.WITHDRAWN);
+            assertThat(next.came()).isEqualTo(Kind.ACQUIRED);
+            assertThat(next.cameAtMillis()).isLessThan(160);
+          });
+        })
+        .isStood();
+  }
+
+  /** A try is told "busy": nothing of it waits on. */
+  @Test
+  void try_leavesNothing() {
+    Scenario.of(scene -> {
+          Scene.Ask holder = scene.acquire(0, A);
+          Scene.Ask tried = scene.tryAcquire(10, B);
+          scene.release(100, holder);
+          scene.quiet(120);
+          scene.inTheEnd(() -> {
+            assertThat(tried.came()).isEqualTo(Kind.BUSY);
+            assertThat(scene.events(Kind.GRANTED)).hasSize(1);
+          });
+        })
+        .isStood()
+        .catches(Flaw.TRY_LEAVES_A_WAITER);
+  }
+}
