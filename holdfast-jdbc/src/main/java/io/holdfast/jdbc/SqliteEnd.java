@@ -20,6 +20,7 @@ final class SqliteEnd extends SqliteRequest<Ended> {
   private final long keepForUs;
   private final long lastGiveUpMillis;
   private final String id;
+  private boolean wasLast;
 
   SqliteEnd(
       SqliteContext context,
@@ -73,7 +74,10 @@ final class SqliteEnd extends SqliteRequest<Ended> {
     if (done != null) {
       return new Ended(Outcome.RELEASED, isFinal, done.othersWait());
     }
-    if (waiting.isLastOf(claim)) {
+    // out of the list before its word is taken back: a look that runs meanwhile must not leave it again
+    wasLast |= waiting.isLastOf(claim);
+    waiting.remove(claim.id());
+    if (wasLast) {
       session.locks.unwant(claim.name().name(), claim.id().client());
     }
     if (claim.fair() && session.queue.leave(id)) {

@@ -11,8 +11,10 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
@@ -297,14 +299,24 @@ final class SqliteWaiting {
       return;
     }
     try {
+      // looked at again now that nobody else writes: who left before has taken its word back
+      Set<String> waitedFor = namesWaitedFor();
       for (String name : names) {
-        session.locks.want(name, context.client(), nowUs, nowUs + wordLastsUs());
+        if (waitedFor.contains(name)) {
+          session.locks.want(name, context.client(), nowUs, nowUs + wordLastsUs());
+        }
       }
       session.connection.commit();
     } catch (SQLException | RuntimeException e) {
       session.connection.rollbackAfter(e);
       throw e;
     }
+  }
+
+  private Set<String> namesWaitedFor() {
+    Set<String> names = new HashSet<>();
+    waiters.values().forEach(waiter -> names.add(waiter.claim.name().name()));
+    return names;
   }
 
   /** Tells who may find a free lock free: every plain claim, and of the fair ones the first in line. */
