@@ -25,8 +25,7 @@ public final class Run {
   private final @Nullable Flaw flaw;
   private List<Violation> violations = List.of();
   private @Nullable RuntimeException failure;
-  private long stepAt;
-  private @Nullable Consumer<SimWorld> what;
+  private @Nullable Consumer<SimWorld> script;
 
   private Run(long seed, @Nullable Flaw flaw) {
     this.seed = seed;
@@ -41,17 +40,16 @@ public final class Run {
     this.flaw = world.flaw;
   }
 
-  /** Runs a world in which nothing goes wrong but what is scripted: the fates of messages, and something at a step. */
+  /**
+   * Runs a world in which nothing goes wrong but what is scripted.
+   *
+   * @param fates what becomes of messages
+   * @param script is called before every step, the first of them included
+   */
   static Run scripted(
-      Setup setup,
-      @Nullable Flaw flaw,
-      long seed,
-      Fates fates,
-      long step,
-      Consumer<SimWorld> what) {
+      Setup setup, @Nullable Flaw flaw, long seed, Fates fates, Consumer<SimWorld> script) {
     Run run = new Run(new SimWorld(setup, flaw, new SplittableRandom(seed), fates), seed);
-    run.stepAt = step;
-    run.what = what;
+    run.script = script;
     run.runAll();
     return run;
   }
@@ -114,9 +112,8 @@ public final class Run {
     if (world.steps > STEPS_AT_MOST) {
       throw new IllegalStateException("time stands still");
     }
-    Consumer<SimWorld> scripted = what;
-    if (scripted != null && world.steps == stepAt) {
-      what = null;
+    Consumer<SimWorld> scripted = script;
+    if (scripted != null) {
       scripted.accept(world);
     }
     return world.step();

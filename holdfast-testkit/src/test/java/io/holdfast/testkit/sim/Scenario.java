@@ -45,9 +45,11 @@ final class Scenario {
     more.accept(setup);
     ScriptedFates fates = new ScriptedFates();
     Scene[] scene = new Scene[1];
-    run[0] = Run.scripted(setup, flaw, 1, fates, 0, made -> {
-      scene[0] = new Scene(made, fates);
-      script.accept(scene[0]);
+    run[0] = Run.scripted(setup, flaw, 1, fates, made -> {
+      if (made.steps == 0) {
+        scene[0] = new Scene(made, fates);
+        script.accept(scene[0]);
+      }
     });
     return scene;
   }

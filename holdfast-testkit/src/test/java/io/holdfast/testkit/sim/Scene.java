@@ -26,6 +26,7 @@ final class Scene {
   final SimWorld world;
   private final ScriptedFates fates;
   private final List<Runnable> checks = new ArrayList<>();
+  private final List<Ask> asks = new ArrayList<>();
 
   Scene(SimWorld world, ScriptedFates fates) {
     this.world = world;
@@ -68,6 +69,10 @@ final class Scene {
     at(millis, () -> process(process).pause((untilMillis - millis) * Setup.MILLI, true));
   }
 
+  void close(long millis, int process) {
+    at(millis, process, process(process)::close);
+  }
+
   void crash(long millis, int process) {
     at(millis, process(process)::crash);
   }
@@ -102,17 +107,33 @@ final class Scene {
 
   Ask acquire(long millis, int process, UnaryOperator<LockOptions.Builder> more) {
     Ask ask = new Ask(process(process), more);
-    at(millis, process, () -> {
-      ask.asked(Event.WAITS);
-      ask.take(ask.lock.acquireAsync());
+    ask.begin(millis, () -> {
+      ask.asked(Event.WAITS, 0);
+      CompletableFuture<Hold> future = ask.lock.acquireAsync();
+      ask.source = future;
+      ask.take(future);
+    });
+    return ask;
+  }
+
+  Ask acquireWithin(
+      long waitMillis, long millis, int process, UnaryOperator<LockOptions.Builder> more) {
+    Ask ask = new Ask(process(process), more);
+    ask.begin(millis, () -> {
+      ask.asked(Event.WAITS_UNTIL, world.now + waitMillis * Setup.MILLI);
+      ask.take(ask.lock.acquireAsync(Duration.ofMillis(waitMillis)));
     });
     return ask;
   }
 
   Ask tryAcquire(long millis, int process) {
-    Ask ask = new Ask(process(process), options -> options);
-    at(millis, process, () -> {
-      ask.asked(Event.TRIES);
+    return tryAcquire(millis, process, options -> options);
+  }
+
+  Ask tryAcquire(long millis, int process, UnaryOperator<LockOptions.Builder> more) {
+    Ask ask = new Ask(process(process), more);
+    ask.begin(millis, () -> {
+      ask.asked(Event.TRIES, 0);
       ask.take(ask.lock.tryAcquireAsync().thenApply(hold -> hold.orElse(null)));
     });
     return ask;
@@ -120,9 +141,13 @@ final class Scene {
 
   /** Waits as a thread does. */
   Ask block(long millis, int process) {
-    Ask ask = new Ask(process(process), options -> options);
-    at(millis, process, () -> {
-      ask.asked(Event.WAITS);
+    return block(millis, process, options -> options);
+  }
+
+  Ask block(long millis, int process, UnaryOperator<LockOptions.Builder> more) {
+    Ask ask = new Ask(process(process), more);
+    ask.begin(millis, () -> {
+      ask.asked(Event.WAITS, 0);
       ask.block();
     });
     return ask;
@@ -139,6 +164,11 @@ final class Scene {
 
   void cancel(long millis, Ask ask) {
     at(millis, ask.process.number, ask::cancel);
+  }
+
+  /** Cancels or interrupts whoever waits, now. */
+  void cancelAll() {
+    asks.stream().filter(ask -> ask.process.isRunning()).forEach(Ask::cancel);
   }
 
   // what came of it
@@ -167,6 +197,9 @@ final class Scene {
     @Nullable
     Boolean released;
 
+    /** Whether it is released with {@code releaseNow}. */
+    boolean releasesNow;
+
     Ask(SimProcess process, UnaryOperator<LockOptions.Builder> more) {
       this.process = process;
       this.thread = SimThread.numbered((int) number);
@@ -176,6 +209,15 @@ final class Scene {
               loss -> world.record(Kind.LOST, process.number, LOCK, "", "", loss.token(), 0, 0)));
       this.options = more.apply(plain).build();
       this.lock = process.holdfast.lock(LOCK, options);
+    }
+
+    private void begin(long millis, Runnable request) {
+      asks.add(this);
+      at(millis, process.number, () -> {
+        if (!process.isClosing()) {
+          request.run();
+        }
+      });
     }
 
     /** ACQUIRED, BUSY, FAILED, WITHDRAWN; null while it waits. */
@@ -201,8 +243,8 @@ final class Scene {
       return held().hold;
     }
 
-    private void asked(long mode) {
-      world.record(Kind.REQUESTED, process.number, LOCK, "", "", number, mode, 0);
+    private void asked(long mode, long until) {
+      world.record(Kind.REQUESTED, process.number, LOCK, "", "", number, mode, until);
     }
 
     private void came(Kind kind, String by, long token) {
@@ -212,7 +254,6 @@ final class Scene {
     }
 
     private void take(CompletableFuture<? extends @Nullable Hold> future) {
-      source = future;
       CompletableFuture<?> unused = future.whenComplete(this::answered);
     }
 
@@ -220,7 +261,15 @@ final class Scene {
       SteppedCall made = SteppedCall.acquire(lock, null, thread, this::wake);
       call = made;
       if (made.isDone()) {
+        returned(made);
+      }
+    }
+
+    private void returned(SteppedCall made) {
+      try {
         answered(made.result().orElse(null), null);
+      } catch (RuntimeException e) {
+        answered(null, e);
       }
     }
 
@@ -228,7 +277,7 @@ final class Scene {
       process.after(10_000, () -> {
         SteppedCall parked = call;
         if (came == null && parked != null && parked.run()) {
-          answered(parked.result().orElse(null), null);
+          returned(parked);
         }
       });
     }
@@ -264,20 +313,20 @@ final class Scene {
       } else if (parked != null && parked.interrupt()) {
         came(Kind.WITHDRAWN, "", 0);
       } else if (parked != null && came == null) {
-        answered(parked.result().orElse(null), null);
+        returned(parked);
       }
     }
 
     private void release() {
       SimHold hold = held;
-      if (hold == null) {
-        return; // a flaw kept it from coming
+      if (hold == null || process.isClosing()) {
+        return; // it has not come; or it is released by the client's end
       }
-      Duration keep = options.holdAtLeast();
+      Duration keep = releasesNow ? Duration.ZERO : options.holdAtLeast();
       hold.record(Kind.RELEASING, hold.hold.isValid() ? keep.toNanos() : 0);
       hold.over();
       CompletableFuture<?> unused = ((EngineHold) hold.hold)
-          .releaseAsync(false)
+          .releaseAsync(releasesNow)
           .whenComplete((ours, failure) -> {
             released = ours;
             hold.record(Kind.RELEASED, ours == null ? -1 : ours ? 1 : 0);

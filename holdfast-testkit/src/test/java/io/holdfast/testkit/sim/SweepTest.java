@@ -66,56 +66,14 @@ class SweepTest {
     setup.operations = 16;
     setup.queues = story % 2 == 0;
     setup.finality = story % 3 == 0 ? Setup.Finality.EPOCH : Setup.Finality.TIME;
-    return Run.scripted(setup, null, story, new Once(fault, at), step, what);
+    return Run.scripted(setup, null, story, new OnceFates(fault, at), world -> {
+      if (world.steps == step) {
+        what.accept(world);
+      }
+    });
   }
 
   private static void check(Run run, String what, int story) {
     assertFalse(run.isBroken(), () -> "story " + story + ", " + what + ": " + run.report());
-  }
-
-  /** One thing happens to one message. */
-  private static final class Once implements Fates {
-    private static final long LATENCY = Setup.MILLI;
-    private final @Nullable Fault fault;
-    private final long at;
-    private long requests;
-    private long replies;
-
-    Once(@Nullable Fault fault, long at) {
-      this.fault = fault;
-      this.at = at;
-    }
-
-    private boolean isNow(Fault kind) {
-      return fault == kind && requests == at;
-    }
-
-    @Override
-    public @Nullable Fault failure(SimProcess from, Message message) {
-      requests++;
-      boolean now = message != Message.WRITE && (isNow(Fault.REFUSED) || isNow(Fault.BROKEN));
-      return now ? fault : null;
-    }
-
-    @Override
-    public long request(SimProcess from, Message message) {
-      return isNow(Fault.LOST_REQUEST) ? LOST : LATENCY;
-    }
-
-    @Override
-    public long again(SimProcess from, Message message) {
-      return isNow(Fault.DUPLICATE) ? 0 : NONE;
-    }
-
-    @Override
-    public long storeWait(SimProcess from, Message message) {
-      return 0;
-    }
-
-    @Override
-    public long reply(SimProcess to, Message message) {
-      replies++;
-      return fault == Fault.LOST_REPLY && replies == at ? LOST : LATENCY;
-    }
   }
 }

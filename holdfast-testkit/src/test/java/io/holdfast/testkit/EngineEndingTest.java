@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.Hold;
+import io.holdfast.HoldState;
+import io.holdfast.Holdfast;
+import io.holdfast.LockOptions;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** A client is done with a claim, and a hold with its lease, only when nothing of it can come back. */
+@ExtendWith(HoldfastExtension.class)
+class EngineEndingTest {
+  private static final String NAME = "job";
+
+  /**
+   * A release is under way when a copy of the attempt that was given up is applied behind it, and answered before it: the
+   * release's answer is about the time before, and is not the end.
+   */
+  @Test
+  void release_withAnAttemptAppliedBehindIt(
+      Holdfast holdfast, Faults faults, ManualClock clock, Rival rival) {
+    faults.on(Verb.ATTEMPT).once().holdBackReply();
+    faults.on(Verb.ATTEMPT).once().delayRequest(Duration.ofSeconds(1));
+    CompletableFuture<Hold> waiting = holdfast.lock(NAME).acquireAsync();
+    clock.advance(Duration.ofMillis(2_500));
+    assertThat(faults.requests(Verb.ATTEMPT)).isEqualTo(2);
+    faults.letThrough();
+    Hold hold = Await.value(waiting);
+    faults.on(Verb.END).once().holdBackReply();
+    CompletableFuture<Boolean> released = CompletableFuture.supplyAsync(hold::release);
+    Await.until("the release is under way", () -> faults.heldBack() == 1);
+    clock.advance(Duration.ofMillis(700));
+    faults.letThrough();
+    assertThat(Await.value(released)).isTrue();
+    assertThat(rival.take(NAME).isValid())
+        .as("what was applied behind it is ended too")
+        .isTrue();
+  }
+
+  /**
+   * The store says at a renewal that the hold is gone; before that answer comes, a copy of the attempt is applied, and
+   * answered: what it has left is ended, although nothing is unanswered any more.
+   */
+  @Test
+  void gone_withAnAttemptAppliedBehindIt(
+      Holdfast holdfast, Faults faults, ManualClock clock, Rival rival) {
+    LockOptions options = LockOptions.builder().leaseFor(Duration.ofSeconds(3)).build();
+    faults.on(Verb.ATTEMPT).once().holdBackReply();
+    faults.on(Verb.ATTEMPT).once().delayRequest(Duration.ofMillis(600));
+    CompletableFuture<Hold> waiting = holdfast.lock(NAME, options).acquireAsync();
+    clock.advance(Duration.ofMillis(1_200));
+    assertThat(faults.requests(Verb.ATTEMPT)).isEqualTo(2);
+    faults.on(Verb.KEEP).once().holdBackReply();
+    faults.letThrough();
+    Hold hold = Await.value(waiting);
+    faults.evict(NAME);
+    clock.advance(Duration.ofMillis(100));
+    assertThat(faults.heldBack()).as("a renewal is under way").isEqualTo(1);
+    clock.advance(Duration.ofMillis(400));
+    faults.letThrough();
+    assertThat(hold.state()).isEqualTo(HoldState.LOST);
+    assertThat(rival.take(NAME).isValid())
+        .as("what was applied behind it is ended")
+        .isTrue();
+  }
+
+  /**
+   * A waiter's first attempt is given up; its answer, "busy", comes late, and the second one is refused. What the first
+   * has left in the queue is ended when the caller leaves.
+   */
+  @Test
+  void lateBusy_ofAnAttemptThatWasGivenUp(
+      Holdfast holdfast, Faults faults, ManualClock clock, Rival rival) {
+    Hold other = rival.take(NAME);
+    faults.on(Verb.ATTEMPT).once().holdBackReply();
+    faults.on(Verb.ATTEMPT).fail();
+    CompletableFuture<Hold> waiting = holdfast.lock(NAME).acquireAsync();
+    clock.advance(Duration.ofMillis(2_100));
+    assertThat(faults.requests(Verb.ATTEMPT)).isGreaterThanOrEqualTo(2);
+    faults.letThrough();
+    assertThat(waiting.cancel(false)).isTrue();
+    assertThat(other.release()).isTrue();
+    assertThat(rival.take(NAME).isValid()).as("nobody stands in the queue").isTrue();
+  }
+
+  /** The wall clock is set forward by a lease, somebody looks at the hold, and it is set back. */
+  @Test
+  void wallClock_setForwardAndBack(Holdfast holdfast, ManualClock clock) throws Exception {
+    Hold hold = holdfast.lock(NAME).acquire();
+    clock.stepWall(LockOptions.DEFAULT_LEASE);
+    assertThat(hold.isValid()).isFalse();
+    clock.stepWall(LockOptions.DEFAULT_LEASE.negated());
+    assertThat(hold.isValid()).as("what was invalid once stays so").isFalse();
+    assertThat(hold.state()).isEqualTo(HoldState.LOST);
+  }
+}
