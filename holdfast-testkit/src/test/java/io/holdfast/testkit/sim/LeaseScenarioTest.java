@@ -237,4 +237,43 @@ class LeaseScenarioTest {
         .catches(Flaw.NO_EXPIRY)
         .catches(Flaw.EXPIRE_IN_A_SECOND_REQUEST);
   }
+
+  /** The wall clock is set forward by more than a lease: that looks like a sleep, so the hold is lost. False, but safe. */
+  @Test
+  void wallClock_isSetForward() {
+    Scenario.of(scene -> {
+          Scene.Ask holder = scene.acquire(0, A);
+          scene.at(100, () -> scene.process(A).clock.stepWall(5 * Setup.SECOND));
+          scene.at(101, A, () -> holder.held().probe());
+          scene.at(200, () -> scene.process(A).clock.stepWall(-5 * Setup.SECOND));
+          scene.quiet(4_000);
+          scene.inTheEnd(() -> {
+            assertThat(holder.hold().isValid()).isFalse();
+            assertThat(scene.events(Kind.LOST)).hasSize(1);
+          });
+        })
+        .isStood()
+        .catches(Flaw.LOSS_NOT_TOLD);
+  }
+
+  /**
+   * The store's clock steps forward while a waiter is stopped with its grant in its socket: no reading of the store's
+   * clock enters into how long the grant is believed in.
+   */
+  @Test
+  void storeClock_stepsForwardBeforeAPushedGrant() {
+    Scenario.of(scene -> {
+          Scene.Ask holder = scene.acquire(0, A);
+          Scene.Ask waiter = scene.acquire(10, B);
+          scene.pause(50, B, 450);
+          scene.on(B, Message.KEEP).allUntil(2_000).isLost();
+          scene.at(60, () -> scene.world.server.step(300_000));
+          scene.release(70, holder);
+          scene.check(
+              460, () -> assertThat(waiter.hold().remaining()).isLessThan(Duration.ofMillis(160)));
+          scene.quiet(4_000);
+          scene.inTheEnd(() -> assertThat(waiter.came()).isEqualTo(Kind.ACQUIRED));
+        })
+        .isStood();
+  }
 }

@@ -5,10 +5,13 @@ import static io.holdfast.testkit.sim.Scenario.A;
 import static io.holdfast.testkit.sim.Scenario.B;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.engine.SteppedJavaLock;
 import io.holdfast.testkit.history.Event;
 import io.holdfast.testkit.history.Kind;
 import io.holdfast.testkit.sim.Fates.Message;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** Who may end or extend what, in which order tokens come, and what the guarded resource makes of them. */
@@ -24,7 +27,7 @@ class OwnershipScenarioTest {
           scene.release(2_000, next);
           scene.quiet(3_000);
           scene.inTheEnd(() -> {
-            assertThat(slow.released).isNotEqualTo(Boolean.TRUE);
+            assertThat(slow.released).isNotEqualTo(true);
             assertThat(next.released).isTrue();
           });
         })
@@ -208,6 +211,75 @@ class OwnershipScenarioTest {
         })
         .isStood()
         .catches(Flaw.REVISION_BY_CLIENT_CLOCK);
+  }
+
+  /**
+   * The store's clock steps forward by more than a lease: a declared exception. Two believe that they hold the lock, and
+   * the token decides.
+   */
+  @Test
+  void storeClock_stepsForwardDuringALease() {
+    Scenario.of(scene -> {
+          Scene.Ask early = scene.acquire(0, A);
+          scene.at(100, () -> scene.world.server.step(5_000_000));
+          Scene.Ask next = scene.acquire(110, B);
+          scene.at(150, B, next::write);
+          scene.at(160, A, early::write);
+          scene.release(1_000, next);
+          scene.quiet(2_000);
+          scene.inTheEnd(() -> {
+            assertThat(tokens(scene, Kind.ACCEPTED)).containsExactly(next.held().token);
+            assertThat(tokens(scene, Kind.REFUSED)).containsExactly(early.held().token);
+            assertThat(scene.events(Kind.LOST)).hasSize(1);
+          });
+        })
+        .isStood()
+        .catches(Flaw.UNGUARDED_RESOURCE);
+  }
+
+  /** A thread is in a reentrant lock, twice; another one of its process is refused when it leaves, and changes nothing. */
+  @Test
+  void reentrantLock_countsForEachThread() {
+    Scenario.of(scene -> {
+          Scene.Ask holder = scene.acquire(0, A);
+          scene.at(10, A, () -> enterTwice(scene, holder));
+          scene.quiet(2_000);
+          scene.inTheEnd(() -> {
+            assertThat(scene.events(Kind.STRANGER)).hasSize(1);
+            assertThat(scene.events(Kind.LEFT)).hasSize(2);
+            assertThat(scene.events(Kind.ENDED)).hasSize(1);
+          });
+        })
+        .isStood()
+        .catches(Flaw.OWNER_IS_THE_PROCESS);
+  }
+
+  private static void enterTwice(Scene scene, Scene.Ask holder) {
+    boolean shared = scene.world.flaw == Flaw.OWNER_IS_THE_PROCESS;
+    SteppedJavaLock first = new SteppedJavaLock(holder.lock, SimThread.numbered(0));
+    SteppedJavaLock second = new SteppedJavaLock(holder.lock, SimThread.numbered(shared ? 0 : 1));
+    first.own(holder.hold());
+    count(scene, Kind.ENTERED, 0, first);
+    assertThat(first.enterAgain()).isTrue();
+    count(scene, Kind.ENTERED, 0, first);
+    leave(scene, 1, second);
+    leave(scene, 0, first);
+    holder.held().record(Kind.RELEASING, 0);
+    holder.held().over();
+    leave(scene, 0, first);
+  }
+
+  private static void leave(Scene scene, int thread, SteppedJavaLock view) {
+    try {
+      Optional<CompletableFuture<Boolean>> unused = view.unlock();
+      count(scene, Kind.LEFT, thread, view);
+    } catch (IllegalMonitorStateException e) {
+      count(scene, Kind.STRANGER, thread, view);
+    }
+  }
+
+  private static void count(Scene scene, Kind kind, int thread, SteppedJavaLock view) {
+    scene.world.record(kind, A, Scene.LOCK, "", "", thread, view.holdCount(), 0);
   }
 
   private static List<Long> tokens(Scene scene, Kind kind) {

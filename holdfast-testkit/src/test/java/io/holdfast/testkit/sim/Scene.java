@@ -166,6 +166,27 @@ final class Scene {
     at(millis, ask.process.number, ask::cancel);
   }
 
+  /** The owner of a future ends it, as {@code orTimeout} does. */
+  void endFuture(long millis, Ask ask) {
+    at(millis, ask.process.number, () -> {
+      CompletableFuture<?> future = ask.source;
+      if (future != null) {
+        future.completeExceptionally(new CancellationException("the caller's own time-out"));
+      }
+    });
+  }
+
+  /** The holder forgets the hold, and its handle is collected as garbage. */
+  void drop(long millis, Ask ask) {
+    at(millis, ask.process.number, () -> {
+      SimHold dropped = ask.held();
+      dropped.record(Kind.DROPPED, 0);
+      ask.process.holds.remove(dropped);
+      world.keepAlive(dropped);
+      SteppedCall.drop(dropped.hold);
+    });
+  }
+
   /** Cancels or interrupts whoever waits, now. */
   void cancelAll() {
     asks.stream().filter(ask -> ask.process.isRunning()).forEach(Ask::cancel);
@@ -184,7 +205,6 @@ final class Scene {
     final DistributedLock lock;
     private final LockOptions options;
     private final long number = world.nextRequest();
-    private final SimThread thread;
     private @Nullable CompletableFuture<?> source;
     private @Nullable SteppedCall call;
     private @Nullable SimHold held;
@@ -202,11 +222,13 @@ final class Scene {
 
     Ask(SimProcess process, UnaryOperator<LockOptions.Builder> more) {
       this.process = process;
-      this.thread = SimThread.numbered((int) number);
       LockOptions.Builder plain = LockOptions.builder()
           .leaseFor(Duration.ofNanos(world.setup.lease))
-          .onLost(OnLost.call(
-              loss -> world.record(Kind.LOST, process.number, LOCK, "", "", loss.token(), 0, 0)));
+          .onLost(OnLost.call(loss -> {
+            if (world.flaw != Flaw.LOSS_NOT_TOLD) {
+              world.record(Kind.LOST, process.number, LOCK, "", "", loss.token(), 0, 0);
+            }
+          }));
       this.options = more.apply(plain).build();
       this.lock = process.holdfast.lock(LOCK, options);
     }
@@ -258,7 +280,8 @@ final class Scene {
     }
 
     private void block() {
-      SteppedCall made = SteppedCall.acquire(lock, null, thread, this::wake);
+      SteppedCall made =
+          SteppedCall.acquire(lock, null, SimThread.numbered((int) number), this::wake);
       call = made;
       if (made.isDone()) {
         returned(made);

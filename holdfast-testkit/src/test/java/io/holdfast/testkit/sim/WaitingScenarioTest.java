@@ -11,14 +11,14 @@ import io.holdfast.testkit.sim.Fates.Message;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** Whoever waits is woken, in time and in turn, whatever is lost and whoever dies. */
 class WaitingScenarioTest {
   /** Nobody looks again within the time of the run. */
-  private static final Consumer<Setup> NO_SECOND_LOOK =
-      setup -> setup.waiterLease = 3_600 * Setup.SECOND;
+  private static void noSecondLook(Setup setup) {
+    setup.waiterLease = 3_600 * Setup.SECOND;
+  }
 
   /** The message that the lock is free is lost, on a store whose waiters look again. */
   @Test
@@ -36,7 +36,7 @@ class WaitingScenarioTest {
           });
         })
         .isStood()
-        .catches(Flaw.NO_POLL, NO_SECOND_LOOK);
+        .catches(Flaw.NO_POLL, WaitingScenarioTest::noSecondLook);
   }
 
   /** The message that tells a waiter of its grant is lost: its next refresh finds the grant, before its end. */
@@ -56,7 +56,7 @@ class WaitingScenarioTest {
           });
         })
         .isStood()
-        .catches(Flaw.NO_POLL, NO_SECOND_LOOK);
+        .catches(Flaw.NO_POLL, WaitingScenarioTest::noSecondLook);
   }
 
   /** The lock becomes free between the look at it and the subscription. */
@@ -74,7 +74,7 @@ class WaitingScenarioTest {
           });
         })
         .isStood()
-        .catches(Flaw.SUBSCRIBED_AFTER_THE_CHECK, NO_SECOND_LOOK);
+        .catches(Flaw.SUBSCRIBED_AFTER_THE_CHECK, WaitingScenarioTest::noSecondLook);
   }
 
   /** The lock is handed to a waiter that has just died: that costs the waiter's short lease, not the whole one. */
@@ -179,5 +179,24 @@ class WaitingScenarioTest {
         })
         .isStood()
         .catches(Flaw.UNREACHABLE_IS_BUSY);
+  }
+
+  /** The machine that runs the job dies in it: the lock is not kept then, and the job can run again after the lease. */
+  @Test
+  void lock_isNotKeptForAJobThatDied() {
+    Scenario.of(scene -> {
+          Scene.Ask died =
+              scene.acquire(0, A, options -> options.holdAtLeast(Duration.ofMillis(900)));
+          scene.crash(50, A);
+          Scene.Ask next = scene.acquire(60, B);
+          scene.releaseWhenHeldFor(10, next);
+          scene.quiet(3_000);
+          scene.inTheEnd(() -> {
+            assertThat(died.came()).isEqualTo(Kind.ACQUIRED);
+            assertThat(next.came()).isEqualTo(Kind.ACQUIRED);
+            assertThat(next.cameAtMillis()).isBetween(1_000L, 1_300L);
+          });
+        })
+        .isStood();
   }
 }

@@ -253,4 +253,38 @@ class WithdrawalScenarioTest {
         .isStood()
         .catches(Flaw.TRY_LEAVES_A_WAITER);
   }
+
+  /** {@code acquireAsync().orTimeout(...)}: whoever owns the future ends it, and the grant that comes later is given back. */
+  @Test
+  void future_isEndedByItsOwner() {
+    Scenario.of(scene -> {
+          Scene.Ask holder = scene.acquire(0, A);
+          Scene.Ask ended = scene.acquire(10, B);
+          scene.on(B, Message.PUSH).replyTakes(50);
+          scene.release(100, holder);
+          scene.endFuture(120, ended);
+          scene.quiet(3_000);
+          scene.inTheEnd(() -> {
+            assertThat(ended.came()).isEqualTo(Kind.WITHDRAWN);
+            assertThat(scene.events(Kind.GRANTED)).hasSize(2);
+            assertThat(scene.events(Kind.ENDED)).hasSize(2);
+          });
+        })
+        .isStood()
+        .catches(Flaw.INTERRUPT_LEAKS);
+  }
+
+  /** A hold is forgotten by its holder: it is not renewed for ever, but given back. */
+  @Test
+  void hold_isDropped() {
+    Scenario.of(scene -> {
+          Scene.Ask forgetful = scene.acquire(0, A);
+          scene.drop(100, forgetful);
+          Scene.Ask next = scene.acquire(110, B);
+          scene.releaseWhenHeldFor(10, next);
+          scene.quiet(5_000);
+          scene.inTheEnd(() -> assertThat(next.came()).isEqualTo(Kind.ACQUIRED));
+        })
+        .isStood();
+  }
 }
