@@ -89,8 +89,12 @@ final class BlockingCall {
       parked = true;
       return null;
     }
-    if (!parked || !(outcome instanceof EngineHold hold) || hold.isValid()) {
+    if (!(outcome instanceof EngineHold hold)) {
+      return outcome;
+    }
+    if (!parked || hold.isValid()) {
       // settled without parking: whether it is valid was looked at just now
+      hold.taken();
       return outcome;
     }
     // it took so long to get here that the hold has ended: the caller never had it
@@ -104,6 +108,11 @@ final class BlockingCall {
   private void giveBack(Hold hold) {
     boolean stillOurs = EngineLock.releaseQuietly(hold, true);
     LOG.log(Level.DEBUG, "lock={0}: hold ended before it was taken, ours={1}", lock.key, stillOurs);
+  }
+
+  /** Whether the lock was offered to this call: any other park on the way here may have used up the wake-up. */
+  boolean wasCalled() {
+    return request.called;
   }
 
   /** The thread runs again: if the lock is free to take, it takes it. */

@@ -331,7 +331,9 @@ final class Claimant extends Timed {
     inFlight = false;
     Tenure fresh = new Tenure(this, grant);
     Moment now = engine.ticker.now();
-    boolean tooLate = fresh.leftNanos(now) <= 0;
+    boolean tooLate = fresh.leftNanos(now) <= 0
+        || lane.holding.isNewerThan(grant.revision())
+        || engine.isClosed();
     Request request = lane.takerOf(this);
     if (tooLate || request == null) {
       enter(Phase.HELD);

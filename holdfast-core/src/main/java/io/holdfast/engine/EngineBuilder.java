@@ -71,8 +71,9 @@ public final class EngineBuilder implements Holdfast.Builder {
 
   @Override
   public Holdfast.Builder requestTimeout(Duration timeout) {
-    if (!Checks.isPositive(timeout)) {
-      throw new IllegalArgumentException("requestTimeout must be positive, not " + timeout);
+    if (timeout.compareTo(Duration.ofMillis(1)) < 0) {
+      throw new IllegalArgumentException(
+          "requestTimeout must be positive, and at least a millisecond, not " + timeout);
     }
     this.requestTimeout = timeout;
     return this;

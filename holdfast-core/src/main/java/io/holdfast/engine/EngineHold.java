@@ -6,6 +6,7 @@ import io.holdfast.HoldLostException;
 import io.holdfast.HoldState;
 import io.holdfast.HoldfastException;
 import io.holdfast.LossReason;
+import io.holdfast.Moment;
 import java.lang.System.Logger.Level;
 import java.lang.ref.Reference;
 import java.time.Duration;
@@ -50,28 +51,18 @@ public final class EngineHold implements Hold, Outcome {
 
   @Override
   public HoldState state() {
-    if (own.isOurs() && leftNanos() <= 0) {
-      lane.holding.checkTime(own);
-    }
+    leftNanos();
     return own.state();
   }
 
   @Override
   public boolean isValid() {
-    if (!own.isOurs()) {
-      return false;
-    }
-    if (leftNanos() > 0) {
-      return true;
-    }
-    // a wall clock that is set back must not make it valid again
-    lane.holding.checkTime(own);
-    return false;
+    return leftNanos() > 0;
   }
 
   @Override
   public Duration remaining() {
-    return own.isOurs() ? Duration.ofNanos(Math.max(0, leftNanos())) : Duration.ZERO;
+    return Duration.ofNanos(leftNanos());
   }
 
   @Override
@@ -187,8 +178,22 @@ public final class EngineHold implements Hold, Outcome {
     return own.isOurs();
   }
 
+  /** Returns what is left of the validity; once that was nothing it stays so, whatever the clocks say later. */
   private long leftNanos() {
-    return own.leftNanos(lane.engine.ticker.now());
+    if (!own.isOurs()) {
+      return 0;
+    }
+    Moment now = lane.engine.ticker.now();
+    long left = own.leftNanos(now);
+    if (left <= 0) {
+      lane.holding.checkTime(own, now);
+    }
+    return Math.max(0, left);
+  }
+
+  /** The acquiring thread has it now: a loss may interrupt it. */
+  void taken() {
+    own.allowInterrupts();
   }
 
   private static boolean join(CompletableFuture<Boolean> future) {

@@ -201,11 +201,17 @@ final class EngineLock implements DistributedLock {
         if (outcome != null) {
           return outcome;
         }
-        if (interrupted && interruptible && call.withdraw()) {
-          interrupted = false;
-          throw new InterruptedException();
+        if (interrupted && interruptible) {
+          if (call.withdraw()) {
+            interrupted = false;
+            throw new InterruptedException();
+          }
+          // settled meanwhile; a park might wait for a wake-up that was used up on the way
+          continue;
         }
-        LockSupport.park(this);
+        if (!call.wasCalled()) {
+          LockSupport.park(this);
+        }
         call.awake();
         interrupted |= Thread.interrupted();
       }

@@ -44,7 +44,8 @@ final class FairClaims {
 
   /** A claim was granted or is over: the next one behind may ask. */
   void changed(Claimant claimant, Later later) {
-    if (claimant.only != null) {
+    // not one that has asked anew since
+    if (claimant.only != null && claimant.only.claimant == claimant) {
       inStore.remove(claimant.only);
     }
     while (inStore.size() < LIMIT && !behind.isEmpty()) {

@@ -35,6 +35,11 @@ final class Holding {
     return tenure == null;
   }
 
+  /** Whether what this process holds was granted after a grant with this revision, which is therefore over. */
+  boolean isNewerThan(long revision) {
+    return tenure != null && tenure.revision > revision;
+  }
+
   /** Returns the claim that holds the lock, with a current hold or without. */
   @Nullable
   Claimant claimant() {
@@ -376,12 +381,12 @@ final class Holding {
   }
 
   /** The state of a hold may be out of date: its time is up and the timer has not come yet. */
-  void checkTime(Ownership own) {
+  void checkTime(Ownership own, Moment now) {
     Later later = new Later();
     lane.lock.lock();
     try {
       if (own.isOurs() && own.tenure.own == own) {
-        own.tenure.due(later);
+        own.tenure.due(now, later);
       }
     } finally {
       lane.lock.unlock();

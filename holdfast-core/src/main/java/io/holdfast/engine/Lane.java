@@ -249,7 +249,8 @@ final class Lane {
   /** The store answered "busy": requests whose time had been up have their answer. */
   void settleOverdue(Claimant claimant, Later later) {
     for (Request request : servedBy(claimant)) {
-      if (request.overdue) {
+      // one that left may have let the next one have the lock
+      if (request.overdue && request.outcome() == null) {
         settle(request, new Outcome.Busy(claimant.busyHolder()), later);
         left(request, later);
       }
@@ -266,7 +267,7 @@ final class Lane {
               && now + trouble.pauseNanos() - claimant.triesSince(request)
                   >= engine.requestNanos(claimant.claim))
           || (request.untimedWait() && trouble.lastedNanos(now) >= engine.storeRetryNanos);
-      if (hopeless) {
+      if (hopeless && request.outcome() == null) {
         settle(request, new Outcome.Failed(claimant.failure()), later);
         left(request, later);
       }
@@ -288,6 +289,7 @@ final class Lane {
     Request head = queue.first();
     if (head == null
         || contender != null
+        || engine.isClosed()
         || !holding.isEmpty()
         || releasing != null
         || (stayOut != null && stayOut.holdsBack)) {
@@ -343,7 +345,9 @@ final class Lane {
       contender = null;
     }
     if (only != null && only.outcome() == null) {
-      if (only.onlyTry || only.overdue) {
+      if (engine.isClosed()) {
+        settle(only, new Outcome.Failed(Engine.closedException()), later);
+      } else if (only.onlyTry || only.overdue) {
         settle(
             only,
             new Outcome.Failed(

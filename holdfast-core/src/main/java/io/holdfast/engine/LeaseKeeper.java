@@ -72,7 +72,8 @@ final class LeaseKeeper {
     // what was ended since it was collected is not renewed
     all.removeIf(entry -> !entry.claimant.isToBeKept(entry.during));
     for (int from = 0; from < all.size(); from += BATCH) {
-      send(all.subList(from, Math.min(from + BATCH, all.size())));
+      List<Entry> batch = all.subList(from, Math.min(from + BATCH, all.size()));
+      Guard.run(() -> send(batch));
     }
   }
 
@@ -81,9 +82,16 @@ final class LeaseKeeper {
     for (Entry entry : batch) {
       claims.add(entry.claimant.claim);
     }
-    CompletionStage<Map<ClaimId, Kept>> stage = engine.keep(claims);
-    if (!isAnswered(stage)) {
-      batch.forEach(entry -> entry.claimant.keepSent(entry.during));
+    boolean answered = false;
+    CompletionStage<Map<ClaimId, Kept>> stage;
+    try {
+      stage = engine.keep(claims);
+      answered = isAnswered(stage);
+    } finally {
+      // whatever happened: their leases' ends are on nobody's timer until this
+      if (!answered) {
+        batch.forEach(entry -> Guard.run(() -> entry.claimant.keepSent(entry.during)));
+      }
     }
     stage.whenComplete((answers, failure) -> Guard.run(() -> answered(batch, answers, failure)));
   }
@@ -98,7 +106,8 @@ final class LeaseKeeper {
       List<Entry> batch, @Nullable Map<ClaimId, Kept> answers, @Nullable Throwable failure) {
     for (Entry entry : batch) {
       Kept kept = answers == null ? null : answers.get(entry.claimant.claim.id());
-      entry.claimant.kept(kept == null ? UNKNOWN : kept, failure, entry.during, entry.renewal);
+      Guard.run(() ->
+          entry.claimant.kept(kept == null ? UNKNOWN : kept, failure, entry.during, entry.renewal));
     }
   }
 }

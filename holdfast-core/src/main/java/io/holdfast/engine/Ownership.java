@@ -31,10 +31,14 @@ final class Ownership {
   volatile boolean detached;
   private volatile @Nullable HoldLostException loss;
 
-  /** Keeps an interrupt that tells of a loss from arriving after {@code release()} has returned. */
+  /**
+   * Keeps an interrupt that tells of a loss from arriving before the acquirer has the hold, or after {@code release()}
+   * has returned.
+   */
   private final @Nullable ReentrantLock interruptLock;
 
-  private boolean interruptAllowed = true;
+  private boolean interruptAllowed;
+  private boolean interruptMissed;
 
   Ownership(Tenure tenure, long token, Request request, Moment since) {
     this.tenure = tenure;
@@ -99,9 +103,27 @@ final class Ownership {
     try {
       if (interruptAllowed && thread != null) {
         thread.interrupt();
+      } else {
+        interruptMissed = true;
       }
     } finally {
       guard.unlock();
+    }
+  }
+
+  /** The acquirer, which is the calling thread, returns with the hold. If that was lost on the way, it is told now. */
+  void allowInterrupts() {
+    if (interruptLock == null) {
+      return;
+    }
+    interruptLock.lock();
+    try {
+      interruptAllowed = true;
+      if (interruptMissed && thread != null) {
+        thread.interrupt();
+      }
+    } finally {
+      interruptLock.unlock();
     }
   }
 

@@ -48,7 +48,7 @@ class Request extends Timed {
   boolean queued;
 
   /** It was woken to take a lock that is free to take, and has not run yet. Lane's lock. */
-  boolean called;
+  volatile boolean called;
 
   /** Its time was up before anything was heard from the store: the first answer decides. Lane's lock. */
   boolean overdue;

@@ -87,7 +87,10 @@ final class Tenure {
 
   /** Looks at the clocks: loss, risk, renewal. Under the lane's lock, on the timer. */
   void due(Later later) {
-    Moment now = claimant.engine.ticker.now();
+    due(claimant.engine.ticker.now(), later);
+  }
+
+  void due(Moment now, Later later) {
     Ownership holder = own;
     if ((holder == null ? leftNanos(now) : holder.leftNanos(now)) <= 0) {
       claimant.lane.holding.lose(this, whyLost(now), later);
