@@ -54,8 +54,11 @@ class StoresTest {
   private static SortedSet<String> schemes() {
     SortedSet<String> schemes = new TreeSet<>();
     for (LockStoreFactory factory : ServiceLoader.load(LockStoreFactory.class)) {
-      // the same store under its JDBC address
-      factory.schemes().forEach(scheme -> schemes.add(scheme.replaceFirst("^jdbc:", "")));
+      // the same store under its JDBC address, or with TLS
+      factory
+          .schemes()
+          .forEach(scheme ->
+              schemes.add(scheme.replaceFirst("^jdbc:", "").replaceFirst("^rediss$", "redis")));
     }
     return schemes;
   }

@@ -4,6 +4,7 @@ package io.holdfast.spi;
 import io.holdfast.ConfigurationException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -117,6 +118,58 @@ public final class StoreAddress {
    */
   public Optional<String> option(String name) {
     return Optional.ofNullable(options.get(name));
+  }
+
+  /**
+   * Returns one of Holdfast's parameters as a duration: digits and {@code ms}, {@code s}, {@code m}, {@code h} or {@code
+   * d}; a bare number is seconds.
+   *
+   * @param name without {@code holdfast.}
+   * @param otherwise what it is if it was not given
+   * @param least the shortest that makes sense
+   * @param most the longest that makes sense
+   * @return its value
+   * @throws ConfigurationException if it is something else, or out of range
+   */
+  public Duration duration(String name, Duration otherwise, Duration least, Duration most) {
+    Optional<String> text = option(name);
+    if (text.isEmpty()) {
+      return otherwise;
+    }
+    Optional<Duration> value = parseDuration(text.get().trim().toLowerCase(Locale.ROOT));
+    if (value.isEmpty() || value.get().compareTo(least) < 0 || value.get().compareTo(most) > 0) {
+      throw new ConfigurationException(
+          "holdfast." + name + "=" + text.get() + " is no duration from " + words(least) + " to "
+              + words(most) + "; write for example 500ms, 30s, 5m, 24h or 7d",
+          toString(),
+          null);
+    }
+    return value.get();
+  }
+
+  private static Optional<Duration> parseDuration(String text) {
+    int digits = 0;
+    while (digits < text.length() && digits < 12 && Character.digit(text.charAt(digits), 10) >= 0) {
+      digits++;
+    }
+    if (digits == 0) {
+      return Optional.empty();
+    }
+    long number = Long.parseLong(text.substring(0, digits));
+    return switch (text.substring(digits)) {
+      case "ms" -> Optional.of(Duration.ofMillis(number));
+      case "", "s" -> Optional.of(Duration.ofSeconds(number));
+      case "m" -> Optional.of(Duration.ofMinutes(number));
+      case "h" -> Optional.of(Duration.ofHours(number));
+      case "d" -> number > 100_000 ? Optional.empty() : Optional.of(Duration.ofDays(number));
+      default -> Optional.empty();
+    };
+  }
+
+  private static String words(Duration duration) {
+    return duration.toDays() > 0 && duration.equals(Duration.ofDays(duration.toDays()))
+        ? duration.toDays() + "d"
+        : duration.toSeconds() > 0 ? duration.toSeconds() + "s" : duration.toMillis() + "ms";
   }
 
   /**

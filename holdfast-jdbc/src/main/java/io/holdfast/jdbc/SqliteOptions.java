@@ -6,7 +6,6 @@ import io.holdfast.spi.StoreAddress;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -48,8 +47,8 @@ record SqliteOptions(Path path, Duration retention, Duration pollAtMost, boolean
     }
     return new SqliteOptions(
         path(address.rest(), store),
-        duration(address, "retention", RETENTION, SHORTEST_RETENTION, LONGEST_RETENTION),
-        duration(address, "poll", POLL, SHORTEST_POLL, LONGEST_POLL),
+        address.duration("retention", RETENTION, SHORTEST_RETENTION, LONGEST_RETENTION),
+        address.duration("poll", POLL, SHORTEST_POLL, LONGEST_POLL),
         allow(address));
   }
 
@@ -83,47 +82,5 @@ record SqliteOptions(Path path, Duration retention, Duration pollAtMost, boolean
           null);
     }
     return text.isPresent();
-  }
-
-  private static Duration duration(
-      StoreAddress address, String name, Duration otherwise, Duration least, Duration most) {
-    Optional<String> text = address.option(name);
-    if (text.isEmpty()) {
-      return otherwise;
-    }
-    Optional<Duration> value = parse(text.get().trim().toLowerCase(Locale.ROOT));
-    if (value.isEmpty() || value.get().compareTo(least) < 0 || value.get().compareTo(most) > 0) {
-      throw new ConfigurationException(
-          "holdfast." + name + "=" + text.get() + " is no duration from " + words(least) + " to "
-              + words(most) + "; write for example 500ms, 30s, 5m, 24h or 7d",
-          address.toString(),
-          null);
-    }
-    return value.get();
-  }
-
-  private static Optional<Duration> parse(String text) {
-    int digits = 0;
-    while (digits < text.length() && digits < 12 && Character.digit(text.charAt(digits), 10) >= 0) {
-      digits++;
-    }
-    if (digits == 0) {
-      return Optional.empty();
-    }
-    long number = Long.parseLong(text.substring(0, digits));
-    return switch (text.substring(digits)) {
-      case "ms" -> Optional.of(Duration.ofMillis(number));
-      case "", "s" -> Optional.of(Duration.ofSeconds(number));
-      case "m" -> Optional.of(Duration.ofMinutes(number));
-      case "h" -> Optional.of(Duration.ofHours(number));
-      case "d" -> number > 100_000 ? Optional.empty() : Optional.of(Duration.ofDays(number));
-      default -> Optional.empty();
-    };
-  }
-
-  private static String words(Duration duration) {
-    return duration.toDays() > 0 && duration.equals(Duration.ofDays(duration.toDays()))
-        ? duration.toDays() + "d"
-        : duration.toSeconds() > 0 ? duration.toSeconds() + "s" : duration.toMillis() + "ms";
   }
 }

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SocketOptions;
+import io.lettuce.core.SocketOptions.KeepAliveOptions;
+import io.lettuce.core.SslOptions;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A client of our own, made with the first connection. It never reconnects by itself: the driver would send again what
+ * was not answered, and only we know whether that is still wanted.
+ */
+final class OwnRedisClient implements RedisConnector {
+  private static final int PROBES = 3;
+
+  private final RedisURI uri;
+  private final ClientOptions options;
+  private @Nullable RedisClient client;
+
+  OwnRedisClient(RedisURI uri, @Nullable SslOptions tls, Duration connectTimeout) {
+    this.uri = uri;
+    // a peer that vanished is noticed also where nothing is sent: on the connection for messages
+    KeepAliveOptions alive = KeepAliveOptions.builder()
+        .enable()
+        .idle(Duration.ofSeconds(10))
+        .interval(Duration.ofSeconds(5))
+        .count(PROBES)
+        .build();
+    ClientOptions.Builder builder = ClientOptions.builder()
+        .autoReconnect(false)
+        .socketOptions(SocketOptions.builder()
+            .connectTimeout(connectTimeout)
+            .tcpNoDelay(true)
+            .keepAlive(alive)
+            .build());
+    if (tls != null) {
+      builder.sslOptions(tls);
+    }
+    this.options = builder.build();
+  }
+
+  private synchronized RedisClient client() {
+    RedisClient made = client;
+    if (made == null) {
+      made = RedisClient.create(uri);
+      made.setOptions(options);
+      client = made;
+    }
+    return made;
+  }
+
+  @Override
+  public CompletionStage<StatefulRedisConnection<byte[], byte[]>> commands() {
+    return client().connectAsync(ByteArrayCodec.INSTANCE, uri);
+  }
+
+  @Override
+  public CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> messages() {
+    return client().connectPubSubAsync(ByteArrayCodec.INSTANCE, uri);
+  }
+
+  @Override
+  public synchronized void close() {
+    RedisClient made = client;
+    if (made != null) {
+      client = null;
+      // not awaited: it may be one of its own threads that closes
+      var unused = made.shutdownAsync(0, 1, TimeUnit.SECONDS);
+    }
+  }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import io.holdfast.ConfigurationException;
+import io.holdfast.spi.StoreAddress;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SslOptions;
+import io.lettuce.core.SslVerifyMode;
+import java.io.File;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the address of one server, for the driver. Its parts may be secret: nothing here is shown. */
+final class RedisAddress {
+  private static final int PORT = 6379;
+  private static final int HIGHEST_PORT = 65535;
+  private static final Duration CONNECT = Duration.ofSeconds(2);
+
+  private final StoreAddress address;
+
+  RedisAddress(StoreAddress address) {
+    this.address = address;
+    address.requireOnly(
+        "prefix",
+        "retention",
+        "connect-timeout",
+        "client-name",
+        "tls-ca",
+        "tls-cert",
+        "tls-key",
+        "tls-verify");
+    if (address.url().indexOf('?') >= 0) {
+      // not shown: some drivers take a password there
+      throw wrong("a Redis address takes only holdfast.* parameters");
+    }
+  }
+
+  Duration connectTimeout() {
+    return address.duration(
+        "connect-timeout", CONNECT, Duration.ofMillis(100), Duration.ofMinutes(1));
+  }
+
+  RedisURI uri() {
+    String rest = address.rest();
+    if (!rest.startsWith("//")) {
+      throw wrong("write " + address.scheme() + "://HOST:PORT");
+    }
+    int slash = rest.indexOf('/', 2);
+    String authority = slash < 0 ? rest.substring(2) : rest.substring(2, slash);
+    String path = slash < 0 ? "" : rest.substring(slash + 1);
+    int at = authority.lastIndexOf('@');
+    RedisURI.Builder builder = server(authority.substring(at + 1))
+        .withDatabase(database(path))
+        .withTimeout(connectTimeout())
+        .withClientName(clientName());
+    if (at >= 0) {
+      authenticate(builder, authority.substring(0, at));
+    }
+    if (isTls()) {
+      builder.withSsl(true).withVerifyPeer(verify());
+    }
+    return builder.build();
+  }
+
+  private RedisURI.Builder server(String text) {
+    String host = text;
+    int port = PORT;
+    int colon = text.lastIndexOf(':');
+    if (colon > text.lastIndexOf(']')) {
+      host = text.substring(0, colon);
+      port = number(text.substring(colon + 1), HIGHEST_PORT, "the port");
+    }
+    if (host.startsWith("[") && host.endsWith("]")) {
+      host = host.substring(1, host.length() - 1);
+    }
+    if (host.isEmpty() || port == 0 || host.indexOf(',') >= 0) {
+      throw wrong("it names no server; write " + address.scheme() + "://HOST:PORT, with one host");
+    }
+    return RedisURI.Builder.redis(host, port);
+  }
+
+  private int database(String text) {
+    return text.isEmpty() ? 0 : number(text, Integer.MAX_VALUE, "the database");
+  }
+
+  private int number(String text, int most, String what) {
+    try {
+      int value = Integer.parseInt(text);
+      if (value >= 0 && value <= most) {
+        return value;
+      }
+    } catch (NumberFormatException e) {
+      // said below, without the text: it may be part of a password with a stray character
+    }
+    throw wrong(what + " is no number from 0 to " + most);
+  }
+
+  private void authenticate(RedisURI.Builder builder, String text) {
+    int colon = text.indexOf(':');
+    if (colon < 0) {
+      throw wrong("write USER:PASSWORD@ or :PASSWORD@ before the host");
+    }
+    String user = decode(text.substring(0, colon));
+    char[] password = decode(text.substring(colon + 1)).toCharArray();
+    if (user.isEmpty()) {
+      builder.withPassword(password);
+    } else {
+      builder.withAuthentication(user, password);
+    }
+  }
+
+  private String decode(String text) {
+    try {
+      // unlike in a form, a + is a + here
+      return URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
+    } catch (IllegalArgumentException e) {
+      throw wrong("user and password must be percent-encoded: write %25 for %, %40 for @");
+    }
+  }
+
+  private String clientName() {
+    String name = address.option("client-name").orElse("holdfast");
+    if (name.isEmpty() || !name.chars().allMatch(c -> c > ' ' && c < 0x7f)) {
+      throw wrong("holdfast.client-name must be of visible ASCII characters without blanks");
+    }
+    return name;
+  }
+
+  private boolean isTls() {
+    return address.scheme().equals("rediss");
+  }
+
+  private SslVerifyMode verify() {
+    String text = address.option("tls-verify").orElse("full");
+    return switch (text.toLowerCase(Locale.ROOT)) {
+      case "full" -> SslVerifyMode.FULL;
+      case "ca" -> SslVerifyMode.CA;
+      case "none" -> SslVerifyMode.NONE;
+      default -> throw wrong("holdfast.tls-verify can be full, ca or none");
+    };
+  }
+
+  /** Returns what TLS needs; null without TLS. */
+  @Nullable
+  SslOptions tls() {
+    Optional<File> ca = file("tls-ca");
+    Optional<File> certificate = file("tls-cert");
+    Optional<File> key = file("tls-key");
+    if (certificate.isPresent() != key.isPresent()) {
+      throw wrong("holdfast.tls-cert and holdfast.tls-key belong together");
+    }
+    if (!isTls()) {
+      if (ca.isPresent() || key.isPresent() || address.option("tls-verify").isPresent()) {
+        throw wrong("holdfast.tls-... needs TLS; write rediss://");
+      }
+      return null;
+    }
+    SslOptions.Builder builder = SslOptions.builder().jdkSslProvider();
+    ca.ifPresent(builder::trustManager);
+    if (certificate.isPresent() && key.isPresent()) {
+      builder.keyManager(certificate.get(), key.get(), new char[0]);
+    }
+    return builder.build();
+  }
+
+  private Optional<File> file(String name) {
+    Optional<File> file = address.option(name).map(File::new);
+    if (file.isPresent() && !file.get().canRead()) {
+      throw wrong("holdfast." + name + " names no file that can be read: " + file.get());
+    }
+    return file;
+  }
+
+  private ConfigurationException wrong(String message) {
+    return new ConfigurationException(message, address.toString(), null);
+  }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import io.holdfast.ConfigurationException;
+import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.spi.StoreException;
+import io.lettuce.core.RedisCommandExecutionException;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a failure means. An error that the server answers was noticed before the script's first write, because its first
+ * write is what would have been refused; only a missing permission can show up later. No answer means unknown.
+ */
+final class RedisErrors {
+  /** Redis 4 and older cannot run scripts that read the clock and write. */
+  private static final String TOO_OLD = "non deterministic";
+
+  private record Meaning(String code, Reason reason, String advice) {}
+
+  private static final List<Meaning> MEANINGS = List.of(
+      new Meaning(
+          "LOADING", Reason.UNREACHABLE, "the server is loading its data; it will be ready later"),
+      new Meaning(
+          "BUSY", Reason.UNREACHABLE, "another script keeps the server busy; SCRIPT KILL ends it"),
+      new Meaning("NOSCRIPT", Reason.UNREACHABLE, "the server forgot the script just now"),
+      new Meaning("MASTERDOWN", Reason.UNREACHABLE, "this is a replica without its primary"),
+      new Meaning(
+          "READONLY",
+          Reason.UNREACHABLE,
+          "this server is a replica now; the address must lead to the primary"),
+      new Meaning(
+          "NOREPLICAS",
+          Reason.UNREACHABLE,
+          "too few replicas are connected (min-replicas-to-write)"),
+      new Meaning("OOM", Reason.FULL, "the server's memory is full (maxmemory): make room"),
+      new Meaning(
+          "MISCONF",
+          Reason.FULL,
+          "the server cannot write to its disk, and takes no writes until it can"),
+      new Meaning("NOAUTH", Reason.REFUSED, "a password is needed: redis://USER:PASSWORD@HOST"),
+      new Meaning(
+          "WRONGPASS", Reason.REFUSED, "user or password is wrong, or the user is disabled"),
+      new Meaning(
+          "NOPERM",
+          Reason.REFUSED,
+          "the user lacks a permission; doctor prints the ACL line that is needed"),
+      new Meaning(
+          "WRONGTYPE",
+          Reason.DAMAGED,
+          "a key with a lock's name holds something else; choose another holdfast.prefix"),
+      new Meaning(
+          "HOLDFAST",
+          Reason.DAMAGED,
+          "it was left untouched; use a newer version of Holdfast, or another holdfast.prefix"));
+
+  private RedisErrors() {}
+
+  static StoreException down(String store) {
+    return new StoreException(
+        store + ": there is no connection just now; it is being opened again",
+        Reason.UNREACHABLE,
+        true,
+        null);
+  }
+
+  /** What a request fails with. */
+  static RuntimeException of(String store, Throwable failure) {
+    Throwable cause = unwrap(failure);
+    if (cause instanceof StoreException || cause instanceof ConfigurationException) {
+      return (RuntimeException) cause;
+    }
+    RedisCommandExecutionException answered = answered(cause);
+    if (answered == null) {
+      String found =
+          Objects.requireNonNullElse(cause.getMessage(), cause.getClass().getSimpleName());
+      return new StoreException(
+          store + ": " + found
+              + "; check that the server runs and that address, port and TLS are right",
+          Reason.UNREACHABLE,
+          false,
+          cause);
+    }
+    String message = Objects.requireNonNullElse(answered.getMessage(), "an error without a text");
+    if (message.contains(TOO_OLD)) {
+      return new ConfigurationException("Redis 5 or newer is needed", store, answered);
+    }
+    for (Meaning meaning : MEANINGS) {
+      if (hasCode(message, meaning.code)) {
+        boolean late = meaning.code.equals("NOPERM") && message.contains("script");
+        return new StoreException(
+            store + ": " + message + "; " + meaning.advice, meaning.reason, !late, answered);
+      }
+    }
+    return new StoreException(
+        store + ": " + message + "; the server refused the request",
+        Reason.REFUSED,
+        false,
+        answered);
+  }
+
+  /** Says whether the server has become a replica: another connection may lead to the primary. */
+  static boolean isReadOnly(Throwable failure) {
+    RedisCommandExecutionException answered = answered(unwrap(failure));
+    return answered != null && hasCode(String.valueOf(answered.getMessage()), "READONLY");
+  }
+
+  static boolean isNoScript(Throwable failure) {
+    RedisCommandExecutionException answered = answered(unwrap(failure));
+    return answered != null && String.valueOf(answered.getMessage()).startsWith("NOSCRIPT");
+  }
+
+  /** A connection that could not be opened has the server's answer somewhere below. */
+  private static @Nullable RedisCommandExecutionException answered(Throwable failure) {
+    for (Throwable each = failure; each != null; each = each.getCause()) {
+      if (each instanceof RedisCommandExecutionException found) {
+        return found;
+      }
+    }
+    return null;
+  }
+
+  /** Redis 7 begins with the code; before, an error within a script had it after a minus. */
+  private static boolean hasCode(String message, String code) {
+    return message.startsWith(code) || message.contains("-" + code + " ");
+  }
+
+  private static Throwable unwrap(Throwable failure) {
+    Throwable cause = failure;
+    while (cause instanceof CompletionException && cause.getCause() != null) {
+      cause = cause.getCause();
+    }
+    return cause;
+  }
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import io.holdfast.spi.StoreRuntime;
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.api.StatefulConnection;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection, and the next one after it broke.
+ *
+ * <pre>
+ *   down --open()--> opening --prepared--> up --broke, or dropped--> opening ...
+ *             ^          | failed, never was up: down; else again after a pause
+ * </pre>
+ *
+ * <p>A connection that broke is closed, so that what was not answered on it fails and is never sent again. Fields are
+ * guarded by {@link #lock}; {@link #current} is also read without it.
+ */
+final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
+  private static final long PAUSE_NANOS = 10_000_000L;
+  private static final int DOUBLINGS = 6;
+
+  /** What is done with a line, and who hears of it. */
+  record Use<C>(
+      Supplier<CompletionStage<C>> opener,
+      Function<C, CompletionStage<?>> prepare,
+      Runnable up,
+      Runnable down) {}
+
+  private final StoreRuntime runtime;
+  private final Use<C> use;
+  private final ReentrantLock lock = new ReentrantLock();
+  private @Nullable CompletableFuture<C> opening;
+  private volatile @Nullable C current;
+  private boolean wasUp;
+  private boolean closed;
+  private int failures;
+
+  RedisLine(StoreRuntime runtime, Use<C> use) {
+    this.runtime = runtime;
+    this.use = use;
+  }
+
+  /** Returns the connection, or null if there is none just now. */
+  @Nullable
+  C current() {
+    return current;
+  }
+
+  /** Opens the first connection; also says when one that is being opened is up. */
+  CompletionStage<C> open() {
+    CompletableFuture<C> mine = new CompletableFuture<>();
+    lock.lock();
+    try {
+      C up = current;
+      if (up != null) {
+        return CompletableFuture.completedFuture(up);
+      }
+      if (opening != null) {
+        return opening;
+      }
+      if (closed) {
+        return CompletableFuture.failedFuture(new RedisException("the store is closed"));
+      }
+      opening = mine;
+    } finally {
+      lock.unlock();
+    }
+    opened().whenComplete((connection, failure) -> {
+      if (failure != null) {
+        failed(mine, failure);
+      } else {
+        prepare(mine, connection);
+      }
+    });
+    return mine;
+  }
+
+  private CompletionStage<C> opened() {
+    try {
+      return use.opener.get();
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  private void prepare(CompletableFuture<C> mine, C connection) {
+    connection.addListener(new RedisConnectionStateListener() {
+      @Override
+      public void onRedisDisconnected(RedisChannelHandler<?, ?> broken) {
+        drop(connection);
+      }
+    });
+    use.prepare.apply(connection).whenComplete((ready, failure) -> {
+      if (failure == null) {
+        ready(mine, connection);
+      } else {
+        letGo(connection);
+        failed(mine, failure);
+      }
+    });
+  }
+
+  private void ready(CompletableFuture<C> mine, C connection) {
+    boolean again;
+    lock.lock();
+    try {
+      again = wasUp;
+      if (!closed) {
+        current = connection;
+        wasUp = true;
+        failures = 0;
+      }
+      opening = null;
+    } finally {
+      lock.unlock();
+    }
+    if (current != connection) {
+      letGo(connection);
+      mine.completeExceptionally(new RedisException("the store is closed"));
+      return;
+    }
+    mine.complete(connection);
+    if (again) {
+      use.up.run();
+    }
+    if (!connection.isOpen()) {
+      // it broke before there was anything to take back
+      drop(connection);
+    }
+  }
+
+  private void failed(CompletableFuture<C> mine, Throwable failure) {
+    long pause = -1;
+    lock.lock();
+    try {
+      opening = null;
+      if (wasUp && !closed) {
+        pause = PAUSE_NANOS << Math.min(failures++, DOUBLINGS);
+      }
+    } finally {
+      lock.unlock();
+    }
+    mine.completeExceptionally(failure);
+    if (pause >= 0) {
+      reopenIn(pause);
+    }
+  }
+
+  /** This connection is of no use any more: the next one is opened. */
+  void drop(C connection) {
+    lock.lock();
+    try {
+      if (current != connection) {
+        return;
+      }
+      current = null;
+      if (closed) {
+        return;
+      }
+    } finally {
+      lock.unlock();
+    }
+    letGo(connection);
+    use.down.run();
+    reopenIn(PAUSE_NANOS);
+  }
+
+  private static void letGo(StatefulConnection<?, ?> connection) {
+    // nobody waits for it, and nothing is left to do if it fails
+    var unused = connection.closeAsync();
+  }
+
+  /** Not all clients at once: half of the pause is drawn. */
+  private void reopenIn(long pauseNanos) {
+    long half = pauseNanos / 2;
+    long drawn = half + (long) (runtime.random().nextDouble() * half);
+    runtime.scheduler().schedule(this::open, drawn);
+  }
+
+  /** Closes the connection; completes when that is done. */
+  CompletableFuture<?> close() {
+    C last;
+    lock.lock();
+    try {
+      closed = true;
+      last = current;
+      current = null;
+    } finally {
+      lock.unlock();
+    }
+    return last == null ? CompletableFuture.completedFuture(true) : last.closeAsync();
+  }
+}

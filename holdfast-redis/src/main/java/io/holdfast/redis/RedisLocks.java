@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import io.holdfast.Moment;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.Ended;
+import io.holdfast.spi.Ended.Outcome;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.Kept;
+import io.holdfast.spi.Mode;
+import io.holdfast.spi.StoreRuntime;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Attempt, keep and end: one script each, and what its answer means. */
+final class RedisLocks {
+  /** A script keeps everybody else waiting: so many claims are kept in one. */
+  private static final int BATCH = 100;
+
+  private static final int KEYS = 3;
+  private static final byte[] YES = {'1'};
+  private static final byte[] TRY = {'T'};
+  private static final byte[] QUEUE = {'Q'};
+  private static final byte[] WAITER_LEASE = RedisAnswer.argument(micros(RedisWaits.LEASE));
+
+  private final StoreRuntime runtime;
+  private final RedisLink link;
+  private final RedisKeys keys;
+  private final RedisWaits waits;
+  private final byte[] retention;
+
+  RedisLocks(
+      StoreRuntime runtime,
+      RedisLink link,
+      RedisKeys keys,
+      RedisWaits waits,
+      RedisOptions options) {
+    this.runtime = runtime;
+    this.link = link;
+    this.keys = keys;
+    this.waits = waits;
+    this.retention = RedisAnswer.argument(options.retentionMicros());
+  }
+
+  private static long micros(Duration duration) {
+    return duration.toNanos() / 1000;
+  }
+
+  CompletionStage<Answer> attempt(Claim claim, Mode mode, Instant giveUpAt) {
+    Moment sent = runtime.ticker().now();
+    if (mode == Mode.QUEUE) {
+      waits.asks(claim, sent);
+    }
+    return link.run(
+            RedisScript.ATTEMPT,
+            keys.of(claim.name()),
+            RedisAnswer.argument(claim.id().toString()),
+            mode == Mode.QUEUE ? QUEUE : TRY,
+            RedisAnswer.argument(RedisClock.micros(giveUpAt)),
+            RedisAnswer.argument(micros(claim.lease())),
+            RedisHolder.write(claim.holder()),
+            WAITER_LEASE,
+            retention,
+            keys.channel())
+        .thenApply(answer -> attempted(claim, mode, sent, answer));
+  }
+
+  private Answer attempted(Claim claim, Mode mode, Moment sent, List<Object> answer) {
+    String kind = RedisAnswer.text(answer, 1);
+    switch (kind) {
+      case "G" -> {
+        waits.over(claim);
+        return new Answer.Granted(
+            grant(claim, RedisAnswer.number(answer, 2), sent, RedisAnswer.text(answer, 3)));
+      }
+      case "B" -> {
+        long left = RedisAnswer.number(answer, 2);
+        if (mode == Mode.QUEUE) {
+          waits.queued(claim, sent);
+          waits.lookWhenFree(claim, RedisAnswer.text(answer, 4).equals("1"), left);
+        }
+        return new Answer.Busy(
+            mode == Mode.QUEUE,
+            RedisHolder.read(RedisAnswer.bytes(answer, 3)),
+            Optional.of(Duration.of(Math.max(0, left), ChronoUnit.MICROS)));
+      }
+      case "L" -> {
+        return new Answer.Late();
+      }
+      default -> throw new IllegalStateException("no answer of attempt.lua: " + kind);
+    }
+  }
+
+  private static Grant grant(Claim claim, long revision, Moment sent, String others) {
+    return new Grant(revision, sent, claim.lease(), others.equals("1"));
+  }
+
+  /** Claims of one batch that failed are missing in the answer, which means unknown. */
+  CompletionStage<Map<ClaimId, Kept>> keep(List<Claim> claims) {
+    Map<ClaimId, Kept> kept = new ConcurrentHashMap<>();
+    List<CompletableFuture<?>> batches = new ArrayList<>();
+    for (int from = 0; from < claims.size(); from += BATCH) {
+      List<Claim> batch = claims.subList(from, Math.min(from + BATCH, claims.size()));
+      batches.add(keepBatch(batch, kept).toCompletableFuture());
+    }
+    CompletableFuture<Map<ClaimId, Kept>> answer = new CompletableFuture<>();
+    CompletionStage<?> all = CompletableFuture.allOf(batches.toArray(CompletableFuture[]::new));
+    all.whenComplete((done, failure) -> {
+      if (failure != null && kept.isEmpty()) {
+        answer.completeExceptionally(failure);
+      } else {
+        answer.complete(kept);
+      }
+    });
+    return answer;
+  }
+
+  private CompletionStage<?> keepBatch(List<Claim> batch, Map<ClaimId, Kept> kept) {
+    byte[][] of = new byte[batch.size() * KEYS][];
+    byte[][] arguments = new byte[batch.size() * 2 + 3][];
+    arguments[0] = WAITER_LEASE;
+    arguments[1] = retention;
+    arguments[2] = keys.channel();
+    for (int i = 0; i < batch.size(); i++) {
+      Claim claim = batch.get(i);
+      System.arraycopy(keys.of(claim.name()), 0, of, i * KEYS, KEYS);
+      arguments[i * 2 + 3] = RedisAnswer.argument(claim.id().toString());
+      arguments[i * 2 + 4] = RedisAnswer.argument(micros(claim.lease()));
+    }
+    Moment sent = runtime.ticker().now();
+    return link.run(RedisScript.KEEP, of, arguments).thenAccept(answer -> {
+      for (int i = 0; i < batch.size(); i++) {
+        Claim claim = batch.get(i);
+        kept.put(claim.id(), kept(claim, sent, RedisAnswer.text(answer, i + 1)));
+      }
+    });
+  }
+
+  private Kept kept(Claim claim, Moment sent, String answer) {
+    String[] parts = answer.split(" ", -1);
+    switch (parts[0]) {
+      case "H" -> {
+        waits.over(claim);
+        return new Kept.Held(grant(claim, Long.parseLong(parts[1]), sent, parts[2]));
+      }
+      case "Q" -> {
+        waits.queued(claim, sent);
+        waits.lookWhenFree(claim, parts[2].equals("1"), Long.parseLong(parts[1]));
+        return new Kept.Queued();
+      }
+      case "N" -> {
+        return new Kept.Gone();
+      }
+      default -> {
+        return new Kept.Unknown();
+      }
+    }
+  }
+
+  CompletionStage<Ended> end(Claim claim, Duration keepFor, Instant lastGiveUp) {
+    waits.over(claim);
+    return link.run(
+            RedisScript.END,
+            keys.of(claim.name()),
+            RedisAnswer.argument(claim.id().toString()),
+            RedisAnswer.argument(micros(keepFor)),
+            RedisAnswer.argument(RedisClock.micros(lastGiveUp)),
+            retention,
+            keys.channel())
+        .thenApply(answer ->
+            new Ended(outcome(RedisAnswer.text(answer, 1)), isYes(answer, 2), isYes(answer, 3)));
+  }
+
+  private static boolean isYes(List<Object> answer, int part) {
+    return java.util.Arrays.equals(RedisAnswer.bytes(answer, part), YES);
+  }
+
+  private static Outcome outcome(String text) {
+    return switch (text) {
+      case "R" -> Outcome.RELEASED;
+      case "W" -> Outcome.WITHDRAWN;
+      case "N" -> Outcome.NOT_THERE;
+      default -> throw new IllegalStateException("no answer of end.lua: " + text);
+    };
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.Locale;
+
+/** The scripts: resources, each with {@code lock.lua} in front. Their contracts stand at their heads. */
+enum RedisScript {
+  ATTEMPT,
+  KEEP,
+  END,
+  INSPECT,
+  EVICT,
+  CHECK;
+
+  private final String text;
+  private final String sha;
+
+  RedisScript() {
+    String own = name().toLowerCase(Locale.ROOT);
+    this.text = resource("lock") + resource(own);
+    this.sha = sha1(text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  String text() {
+    return text;
+  }
+
+  /** Returns the name by which a server knows the script. */
+  String sha() {
+    return sha;
+  }
+
+  private static String resource(String name) {
+    try (InputStream in = RedisScript.class.getResourceAsStream(name + ".lua")) {
+      if (in == null) {
+        throw new IllegalStateException("the jar is incomplete: " + name + ".lua is missing");
+      }
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException("the jar is damaged: " + name + ".lua", e);
+    }
+  }
+
+  private static String sha1(byte[] text) {
+    try {
+      // what Redis calls a script by; nothing is protected by it
+      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-1").digest(text));
+    } catch (NoSuchAlgorithmException e) {
+      throw new AssertionError("every Java platform has SHA-1", e);
+    }
+  }
+}

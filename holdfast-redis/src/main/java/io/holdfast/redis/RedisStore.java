@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import io.holdfast.Guarantee;
+import io.holdfast.Guarantees;
+import io.holdfast.LockInfo;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.Ended;
+import io.holdfast.spi.Finding;
+import io.holdfast.spi.Kept;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockPage;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.Mode;
+import io.holdfast.spi.StoreAddress;
+import io.holdfast.spi.StoreEvents;
+import io.holdfast.spi.StoreRuntime;
+import io.holdfast.spi.StoreTraits;
+import io.lettuce.core.RedisClient;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Locks on one Redis server.
+ *
+ * <pre>
+ *   attempt, keep, end       -> RedisLocks  -> one script each     \
+ *   inspect, list, evict     -> RedisAdmin                          > RedisLink: a connection for commands,
+ *   pushed grants, own looks -> RedisWaits  &lt;- the client's channel /             one for messages
+ * </pre>
+ *
+ * <p>A lock is a hash that only scripts change; waiters stand in a queue beside it, and a release hands the lock to the
+ * first living one and tells its client alone. The driver never repeats a command.
+ *
+ * <h2>Guarantees</h2>
+ *
+ * {@link #guarantees()} says what is given and what is not. It declares the weakest server: one that keeps nothing on
+ * disk. {@link #diagnose()} tells what the real one does.
+ *
+ * <h2>Time</h2>
+ *
+ * The store's time is the server's clock, read once in each script.
+ *
+ * <h2>Failure</h2>
+ *
+ * Without a connection, requests fail at once as not sent, and connections are opened again, at pauses of up to 0.6 s.
+ * A request that was under way when its connection broke is unknown.
+ */
+public final class RedisStore implements LockStore {
+  private static final Duration SHORTEST_LEASE = Duration.ofMillis(100);
+  private static final Duration LONGEST_LEASE = Duration.ofDays(3660);
+  private static final Duration GRANULARITY = Duration.ofMillis(1);
+
+  /** A message that was missed is found by the next keep, a third of the waiter's lease later. */
+  private static final Duration WAKES_WITHIN = RedisWaits.LEASE.dividedBy(3).plusMillis(200);
+
+  private static final Guarantees GUARANTEES = new Guarantees(
+      "Redis",
+      Set.of(Guarantee.EXCLUDES_PROCESSES, Guarantee.EXCLUDES_MACHINES, Guarantee.FAIR),
+      SHORTEST_LEASE,
+      LONGEST_LEASE,
+      GRANULARITY,
+      WAKES_WITHIN,
+      List.of(
+          "A server that restarts forgets what it had not written to disk, holds and kept locks included: only with"
+              + " appendonly yes and appendfsync always does it forget nothing.",
+          "A failover to a replica, by whatever means, forgets what had not reached it; and a former primary that does not"
+              + " know of it grants on for a while.",
+          "FLUSHALL, FLUSHDB, deleted or evicted keys forget holds: others can hold the same locks until the old holders"
+              + " notice, at their next renewal at the latest.",
+          "A clock of the server that steps forward ends leases early; one that steps back makes them last longer.",
+          "Tokens go back only if a lock's record was lost and the server's clock then reads less than the record's"
+              + " revision did.",
+          "A waiter that died is passed over after 5 s at most, when its turn has come.",
+          "A forced release ends a hold without its holder's consent.",
+          "fair keeps the order among those that wait; a try takes a free lock past them."));
+
+  private static final StoreTraits TRAITS = new StoreTraits(true, RedisWaits.LEASE, Duration.ZERO);
+
+  private final String store;
+  private final RedisOptions options;
+  private final RedisConnector connector;
+  private final boolean tls;
+  private volatile @Nullable Started started;
+
+  /** What exists from {@link #start} on. */
+  private record Started(
+      RedisClock clock, RedisLink link, RedisLocks locks, RedisAdmin admin, RedisDoctor doctor) {}
+
+  private RedisStore(String store, RedisOptions options, RedisConnector connector, boolean tls) {
+    this.store = store;
+    this.options = options;
+    this.connector = connector;
+    this.tls = tls;
+  }
+
+  /**
+   * Makes a store on the application's own client, with the default settings. Two connections are opened with it; the
+   * client itself is left open by {@link #close()}.
+   *
+   * @param client a client that was made with the address of its server
+   * @return a store, not started
+   */
+  public static RedisStore using(RedisClient client) {
+    Objects.requireNonNull(client, "client");
+    return new RedisStore(
+        "redis (the application's client)",
+        RedisOptions.DEFAULT,
+        new GivenRedisClient(client),
+        false);
+  }
+
+  static RedisStore at(StoreAddress address) {
+    RedisAddress server = new RedisAddress(address);
+    RedisConnector connector =
+        new OwnRedisClient(server.uri(), server.tls(), server.connectTimeout());
+    return new RedisStore(
+        address.toString(),
+        RedisOptions.of(address),
+        connector,
+        address.scheme().equals("rediss"));
+  }
+
+  @Override
+  public Guarantees guarantees() {
+    return GUARANTEES;
+  }
+
+  @Override
+  public StoreTraits traits() {
+    return TRAITS;
+  }
+
+  @Override
+  public String describe() {
+    return store;
+  }
+
+  @Override
+  public void start(StoreRuntime runtime, StoreEvents events) {
+    if (started != null) {
+      throw new IllegalStateException("a store is started once");
+    }
+    RedisKeys keys = new RedisKeys(options.prefix());
+    RedisClock clock = new RedisClock(runtime.ticker());
+    RedisWaits waits = new RedisWaits(runtime, events);
+    RedisLink link = new RedisLink(store, runtime, events, connector, keys, clock, waits::received);
+    started = new Started(
+        clock,
+        link,
+        new RedisLocks(runtime, link, keys, waits, options),
+        new RedisAdmin(link, keys, options),
+        new RedisDoctor(link, clock, runtime.ticker(), options, tls));
+  }
+
+  private Started started() {
+    Started now = started;
+    if (now == null) {
+      throw new IllegalStateException("the store was not started");
+    }
+    return now;
+  }
+
+  @Override
+  public CompletionStage<@Nullable Void> connect() {
+    return started().link().connect();
+  }
+
+  @Override
+  public Instant time() {
+    return started().clock().now();
+  }
+
+  @Override
+  public CompletionStage<Answer> attempt(Claim claim, Mode mode, Instant giveUpAt) {
+    return started().locks().attempt(claim, mode, giveUpAt);
+  }
+
+  @Override
+  public CompletionStage<Map<ClaimId, Kept>> keep(Collection<Claim> claims) {
+    return claims.isEmpty()
+        ? CompletableFuture.completedFuture(Map.of())
+        : started().locks().keep(List.copyOf(claims));
+  }
+
+  @Override
+  public CompletionStage<Ended> end(Claim claim, Duration keepFor, Instant lastGiveUp) {
+    return started().locks().end(claim, keepFor, lastGiveUp);
+  }
+
+  /** Returns nothing: a claim that was forgotten ends with its own lease. */
+  @Override
+  public CompletionStage<Map<ClaimId, LockKey>> own() {
+    return CompletableFuture.completedFuture(Map.of());
+  }
+
+  @Override
+  public CompletionStage<Optional<LockInfo>> inspect(LockKey name) {
+    return started().admin().inspect(name);
+  }
+
+  @Override
+  public CompletionStage<LockPage> list(String prefix, Optional<String> page) {
+    return started().admin().list(prefix, page);
+  }
+
+  @Override
+  public CompletionStage<Boolean> evict(LockKey name, long revision) {
+    return started().admin().evict(name, revision);
+  }
+
+  @Override
+  public CompletionStage<List<Finding>> diagnose() {
+    return started().doctor().look();
+  }
+
+  @Override
+  public List<String> schema() {
+    return List.of();
+  }
+
+  /** Closes the connections; what is under way on them fails. A second call does nothing. */
+  @Override
+  public void close() {
+    Started parts = started;
+    if (parts == null) {
+      connector.close();
+    } else {
+      parts.link().close();
+    }
+  }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.LockStoreFactory;
+import io.holdfast.spi.StoreAddress;
+import java.util.Set;
+
+/**
+ * Makes stores on one Redis server from {@code redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]}, and with TLS from
+ * {@code rediss://}. User and password are percent-encoded as in any URL. Parameters:
+ *
+ * <ul>
+ *   <li>{@code holdfast.prefix}: what the keys of the locks begin with; another prefix is another set of locks. Default
+ *       {@code holdfast:}.
+ *   <li>{@code holdfast.retention}: how long the record of a lock stays after its latest grant, from {@code 1m}. More
+ *       makes tokens survive a clock that is set back further, and keeps more keys. Default {@code 24h}.
+ *   <li>{@code holdfast.connect-timeout}: how long a connection may take, {@code 100ms} to {@code 1m}. Less notices a
+ *       silent server earlier; more gives a slow one a chance. Default {@code 2s}.
+ *   <li>{@code holdfast.client-name}: what {@code CLIENT LIST} shows. Default {@code holdfast}.
+ *   <li>{@code holdfast.tls-ca}: a PEM file with the certificates to trust, instead of those of the JDK.
+ *   <li>{@code holdfast.tls-cert}, {@code holdfast.tls-key}: PEM files with our certificate and its private key
+ *       (PKCS #8), for servers that ask for one.
+ *   <li>{@code holdfast.tls-verify}: {@code full} (default), {@code ca} (any host name) or {@code none} (no protection
+ *       against an impostor).
+ * </ul>
+ */
+public final class RedisStoreFactory implements LockStoreFactory {
+  /** Makes a factory; {@link java.util.ServiceLoader} does. */
+  public RedisStoreFactory() {}
+
+  @Override
+  public Set<String> schemes() {
+    return Set.of("redis", "rediss");
+  }
+
+  @Override
+  public String artifact() {
+    return "io.holdfast:holdfast-redis";
+  }
+
+  @Override
+  public LockStore open(StoreAddress address) {
+    return RedisStore.at(address);
+  }
+}

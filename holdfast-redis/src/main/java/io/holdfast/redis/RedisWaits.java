@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import io.holdfast.Moment;
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.StoreEvents;
+import io.holdfast.spi.StoreRuntime;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The claims that wait in the server, as far as they are known here: when each sent its last request that was answered
+ * "still queued". A pushed grant came after that in the server, whatever any clock says, so that its lease is counted
+ * from there.
+ */
+final class RedisWaits {
+  /** How long a waiter lasts unrefreshed, and a pushed grant at most. */
+  static final Duration LEASE = Duration.ofSeconds(5);
+
+  /** After the end of a lease that is awaited: for the server's rounding. */
+  private static final long LOOK_LATER_NANOS = 1_000_000L;
+
+  /** {@code claim revision lease othersWait}, as {@code lock.lua} publishes it. */
+  private static final Pattern GRANTED =
+      Pattern.compile("([0-9a-f]+-\\d+) (\\d{1,18}) (\\d{1,18}) ([01])");
+
+  private static final System.Logger LOG = System.getLogger("io.holdfast.redis");
+
+  private final StoreRuntime runtime;
+  private final StoreEvents events;
+  private final Map<ClaimId, Wait> waits = new ConcurrentHashMap<>();
+
+  private static final class Wait {
+    volatile Moment anchor;
+    volatile boolean lookIsComing;
+
+    Wait(Moment anchor) {
+      this.anchor = anchor;
+    }
+  }
+
+  RedisWaits(StoreRuntime runtime, StoreEvents events) {
+    this.runtime = runtime;
+    this.events = events;
+  }
+
+  /** A claim is about to ask to be queued: the push may come before the answer. An earlier request's moment stays. */
+  void asks(Claim claim, Moment sent) {
+    waits.putIfAbsent(claim.id(), new Wait(sent));
+  }
+
+  /** The server answered that the claim waits. */
+  void queued(Claim claim, Moment sent) {
+    Wait wait = waits.get(claim.id());
+    if (wait != null && sent.nanos() - wait.anchor.nanos() > 0) {
+      wait.anchor = sent;
+    }
+  }
+
+  /** The claim waits for nothing any more. */
+  void over(Claim claim) {
+    waits.remove(claim.id());
+  }
+
+  /** The first in line looks again when the holder's lease ends; later ones hear of it from there. */
+  void lookWhenFree(Claim claim, boolean isFirst, long leftMicros) {
+    Wait wait = waits.get(claim.id());
+    if (wait == null || !isFirst || wait.lookIsComing || leftMicros > LEASE.toMillis() * 1000) {
+      return;
+    }
+    wait.lookIsComing = true;
+    runtime
+        .scheduler()
+        .schedule(
+            () -> {
+              wait.lookIsComing = false;
+              if (waits.get(claim.id()) == wait) {
+                events.lookAgain(claim.id());
+              }
+            },
+            Math.max(0, leftMicros) * 1000 + LOOK_LATER_NANOS);
+  }
+
+  /** A message came on this client's channel. */
+  void received(byte[] message) {
+    Matcher granted = GRANTED.matcher(new String(message, StandardCharsets.US_ASCII));
+    if (!granted.matches()) {
+      LOG.log(System.Logger.Level.DEBUG, "a message that is not ours was ignored");
+      return;
+    }
+    ClaimId id = ClaimId.parse(granted.group(1));
+    Wait wait = waits.get(id);
+    if (wait == null) {
+      // ended meanwhile: its end gives back what it was granted
+      return;
+    }
+    Duration lease = Duration.of(Long.parseLong(granted.group(3)), ChronoUnit.MICROS);
+    boolean others = granted.group(4).equals("1");
+    events.granted(id, new Grant(Long.parseLong(granted.group(2)), wait.anchor, lease, others));
+  }
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Locks kept in Redis. */
+module io.holdfast.redis {
+  requires static org.jspecify;
+  requires transitive io.holdfast.core;
+  requires transitive lettuce.core;
+
+  exports io.holdfast.redis;
+
+  provides io.holdfast.spi.LockStoreFactory with
+      io.holdfast.redis.RedisStoreFactory;
+}

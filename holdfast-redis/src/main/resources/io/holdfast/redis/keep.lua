@@ -1,0 +1,53 @@
+-- Extends held claims and refreshes queued ones, of several locks. Creates nothing and revives nothing, but grants a
+-- free lock to the claim if it is the first to wait.
+--
+-- KEYS   for each claim the record, its queue, its waiters
+-- ARGV   waiter's lease, retention, channel; then for each claim: claim, lease
+-- answer now, then for each claim one of
+--        H revision othersWait                  holds the lock, for the full lease from now
+--        Q left isFirst                         waits
+--        N                                      not there
+--        U                                      the record cannot be read
+local waiterLease, retention, channel = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
+
+local function keep(key, claim, lease)
+  local lock = load(key)
+  if not lock then
+    return 'U'
+  end
+  if isHeldBy(lock, claim) then
+    setUntil(lock, now + lease, retention)
+    return 'H ' .. text(lock.rev) .. ' ' .. othersWait(lock)
+  end
+  local entry = redis.call('HGET', key .. ':w', claim)
+  if not entry then
+    return 'N'
+  end
+  -- The record may have been lost and made anew, and with it the word that somebody waits.
+  local known = lock.queued
+  lock.queued = true
+  local holder = string.match(entry, '^%d+ %d+ (.*)$')
+  enqueue(lock, claim, waiterLease, lease, holder)
+  local head = first(lock)
+  local granted = false
+  if not isTaken(lock) then
+    if head == claim then
+      granted = grant(lock, claim, lease, holder, retention) and leave(lock, claim)
+    else
+      handOver(lock, channel, retention)
+    end
+  end
+  if not known and lock.rev > 0 then
+    redis.call('HSET', key, 'q', '1')
+  end
+  if granted then
+    return 'H ' .. text(lock.rev) .. ' ' .. othersWait(lock)
+  end
+  return 'Q ' .. text(lock.till - now) .. ' ' .. (head == claim and '1' or '0')
+end
+
+local answer = {text(now)}
+for i = 1, #KEYS / 3 do
+  answer[i + 1] = keep(KEYS[3 * i - 2], ARGV[2 * i + 2], tonumber(ARGV[2 * i + 3]))
+end
+return answer

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.ConfigurationException;
+import io.holdfast.spi.StoreAddress;
+import io.lettuce.core.RedisURI;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RedisAddressTest {
+  private static RedisURI uri(String text) {
+    return new RedisAddress(StoreAddress.parse(text)).uri();
+  }
+
+  @Test
+  void address_withEverything() {
+    RedisURI uri = uri("redis://me:p%40ss+%25@db_1:7000/3?holdfast.client-name=billing");
+    assertThat(uri.getHost()).isEqualTo("db_1");
+    assertThat(uri.getPort()).isEqualTo(7000);
+    assertThat(uri.getDatabase()).isEqualTo(3);
+    assertThat(uri.getClientName()).isEqualTo("billing");
+    assertThat(uri.isSsl()).isFalse();
+    var credentials = uri.getCredentialsProvider().resolveCredentials().block();
+    assertThat(credentials).isNotNull();
+    assertThat(credentials.getUsername()).isEqualTo("me");
+    assertThat(credentials.getPassword()).isEqualTo("p@ss+%".toCharArray());
+  }
+
+  @Test
+  void address_withLittle() {
+    RedisURI uri = uri("redis://[::1]");
+    assertThat(uri.getHost()).isEqualTo("::1");
+    assertThat(uri.getPort()).isEqualTo(6379);
+    assertThat(uri.getDatabase()).isZero();
+    assertThat(uri("rediss://a:6380/").isSsl()).isTrue();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "redis:localhost",
+        "redis://",
+        "redis://:secret@",
+        "redis://a,b",
+        "redis://a:secret",
+        "redis://a:70000",
+        "redis://a/x",
+        "redis://secret@a",
+        "redis://:sec%ret@a",
+        "redis://a?password=secret",
+        "redis://a?holdfast.secret=1",
+        "redis://a?holdfast.retention=1s",
+        "redis://a?holdfast.prefix={x",
+        "redis://a?holdfast.tls-verify=none",
+        "rediss://a?holdfast.tls-verify=secret",
+        "rediss://a?holdfast.tls-ca=/no/such/file",
+        "rediss://a?holdfast.client-name=",
+      })
+  void address_thatMakesNoSense_isRefused(String text) {
+    assertThatThrownBy(() -> new RedisStoreFactory().open(StoreAddress.parse(text)))
+        .isInstanceOf(ConfigurationException.class)
+        .message()
+        .doesNotContain("sec%ret", "=secret", ":secret");
+  }
+
+  /** What people see has no password. */
+  @Test
+  void describe_hidesTheSecret() {
+    try (var store =
+        RedisStore.at(StoreAddress.parse("redis://me:secret@a:1/2?holdfast.retention=7d"))) {
+      assertThat(store.describe()).isEqualTo("redis://a:1/2");
+    }
+  }
+
+  @Test
+  void options_areRead() {
+    RedisOptions options =
+        RedisOptions.of(StoreAddress.parse("redis://a?holdfast.retention=7d&holdfast.prefix=x:"));
+    assertThat(options).isEqualTo(new RedisOptions("x:", Duration.ofDays(7)));
+  }
+}
