@@ -8,6 +8,7 @@ import io.holdfast.testkit.Await;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisConnectionException;
+import io.lettuce.core.RedisLoadingException;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.io.File;
 import java.io.IOException;
@@ -142,7 +143,8 @@ final class RedisServer implements AutoCloseable {
   private boolean answers() {
     try {
       return "PONG".equals(call(RedisCommands::ping));
-    } catch (RedisConnectionException e) {
+    } catch (RedisConnectionException | RedisLoadingException e) {
+      // not there yet, or still reading its file
       return false;
     }
   }
