@@ -64,10 +64,7 @@ class RedisFaultsTest {
   }
 
   private Holdfast client(RedisServer server) {
-    Holdfast client = Holdfast.builder()
-        .store(server.uri())
-        .requestTimeout(Duration.ofMillis(500))
-        .build();
+    Holdfast client = Holdfast.connect(server.uri());
     open.add(client);
     return client;
   }
