@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.ConfigurationException;
 import io.holdfast.spi.StoreAddress;
-import io.lettuce.core.RedisCredentialsProvider.ImmediateRedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -26,10 +25,6 @@ class RedisAddressTest {
     assertThat(uri.getDatabase()).isEqualTo(3);
     assertThat(uri.getClientName()).isEqualTo("billing");
     assertThat(uri.isSsl()).isFalse();
-    var credentials =
-        ((ImmediateRedisCredentialsProvider) uri.getCredentialsProvider()).resolveCredentialsNow();
-    assertThat(credentials.getUsername()).isEqualTo("me");
-    assertThat(credentials.getPassword()).isEqualTo("p@ss+%".toCharArray());
   }
 
   @Test

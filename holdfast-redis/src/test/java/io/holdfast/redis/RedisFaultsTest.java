@@ -307,10 +307,10 @@ class RedisFaultsTest {
     RedisServer server = forgetful();
     String line = finding(findings(server.uri()), "permissions").advice();
     List<String> rules = List.of(line.substring(line.indexOf("SETUSER NAME ") + 13)
-        .replace(">PASSWORD", ">pw")
+        .replace(">PASSWORD", ">p@ss+%")
         .split(" "));
     acl(server, "me", rules);
-    String uri = server.uri().replace("//", "//me:pw@");
+    String uri = server.uri().replace("//", "//me:p%40ss+%25@");
     try (Holdfast me = Holdfast.connect(uri)) {
       Hold hold = me.lock("x", LONG).acquire();
       CompletableFuture<Hold> waiter = client(server).lock("x", LONG).acquireAsync();
