@@ -87,7 +87,8 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
   private CompletionStage<C> opened() {
     try {
       return use.opener.get();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
+      // also a driver whose classes cannot be loaded
       return CompletableFuture.failedFuture(e);
     }
   }
