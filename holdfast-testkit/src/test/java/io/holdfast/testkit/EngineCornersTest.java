@@ -12,11 +12,17 @@ import io.holdfast.Holdfast;
 import io.holdfast.JavaLock;
 import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
+import io.holdfast.memory.MemoryDatabase;
+import io.holdfast.memory.MemoryStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -209,6 +215,63 @@ class EngineCornersTest {
         .isInstanceOf(StoreUnavailableException.class);
     clock.advance(LEASE.multipliedBy(4));
     assertThat(faults.requests(Verb.OWN)).isEqualTo(4);
+  }
+
+  /** What was once over stays over, whoever asked first, and whatever the wall clock says later. */
+  @Test
+  void remaining_onceZero_isFinal(Holdfast holdfast, ManualClock clock) throws Exception {
+    Hold hold = holdfast.lock(NAME).acquire();
+    clock.stepWall(LEASE);
+    assertThat(hold.remaining()).isZero();
+    clock.stepWall(LEASE.negated());
+    assertThat(hold.isValid()).isFalse();
+    assertThat(hold.state()).isEqualTo(HoldState.LOST);
+  }
+
+  /**
+   * The wake-up of a waiting thread is used up by another wait on its way to the park (here an executor's, as that of a
+   * listener): it takes the lock that was offered to it all the same.
+   */
+  @Test
+  void wakeUp_usedUpBeforeThePark(ManualClock clock) throws Exception {
+    CountDownLatch reached = new CountDownLatch(1);
+    CountDownLatch mayGoOn = new CountDownLatch(1);
+    AtomicReference<@Nullable Thread> late = new AtomicReference<>();
+    Executor executor = task -> {
+      task.run();
+      if (Thread.currentThread().equals(late.get())) {
+        reached.countDown();
+        awaitUninterruptibly(mayGoOn);
+      }
+    };
+    try (Holdfast own = Holdfast.builder()
+        .store(new MemoryStore(new MemoryDatabase(clock)))
+        .ticker(clock)
+        .scheduler(clock)
+        .callbackExecutor(executor)
+        .listener(event -> {})
+        .build()) {
+      DistributedLock lock = own.lock(NAME);
+      Hold first = lock.acquire();
+      CompletableFuture<Boolean> second = CompletableFuture.supplyAsync(() -> {
+        late.set(Thread.currentThread());
+        JavaLock javaLock = lock.asJavaLock();
+        javaLock.lock();
+        try {
+          return javaLock.hold().isValid();
+        } finally {
+          javaLock.unlock();
+        }
+      });
+      awaitUninterruptibly(reached);
+      assertThat(first.release()).isTrue();
+      mayGoOn.countDown();
+      assertThat(Await.value(second)).isTrue();
+    }
+  }
+
+  private static void awaitUninterruptibly(CountDownLatch latch) {
+    Await.until("it is let go on", () -> latch.getCount() == 0);
   }
 
   private static void closeWhileTimePasses(Holdfast holdfast, ManualClock clock) throws Exception {
