@@ -124,7 +124,7 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
     } finally {
       lock.unlock();
     }
-    if (current != connection) {
+    if (!connection.equals(current)) {
       letGo(connection);
       mine.completeExceptionally(new RedisException("the store is closed"));
       return;
@@ -160,7 +160,7 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
   void drop(C connection) {
     lock.lock();
     try {
-      if (current != connection) {
+      if (!connection.equals(current)) {
         return;
       }
       current = null;

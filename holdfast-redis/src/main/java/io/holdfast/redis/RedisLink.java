@@ -167,7 +167,7 @@ final class RedisLink {
 
   private Traffic sent(StatefulRedisConnection<byte[], byte[]> connection) {
     Traffic current = traffic;
-    if (current == null || current.connection != connection) {
+    if (current == null || !current.connection.equals(connection)) {
       // two threads may both make one; what is counted in the other is only not watched
       current = new Traffic(connection);
       traffic = current;
@@ -194,7 +194,7 @@ final class RedisLink {
   private void look() {
     Traffic current = traffic;
     if (current == null
-        || current.connection != commands.current()
+        || !current.connection.equals(commands.current())
         || current.unanswered.get() == 0) {
       watching.set(false);
       return;
