@@ -21,9 +21,10 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * everything that is left after the test.
  */
 final class Processes implements BeforeEachCallback, AfterEachCallback {
-  private static final long SIGINT_BIT = 1 << 1;
-  private static final long SIGQUIT_BIT = 1 << 2;
-  private static final boolean INTERRUPTS_IGNORED = interruptsAreIgnored();
+  /** SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP: as Linux numbers them, from bit 0 on. */
+  private static final long TESTED_SIGNALS = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 19;
+
+  private static final boolean SIGNALS_IGNORED = signalsAreIgnored();
 
   private final List<Job> jobs = new ArrayList<>();
   private Path folder = Path.of("set before each test");
@@ -110,19 +111,20 @@ final class Processes implements BeforeEachCallback, AfterEachCallback {
   }
 
   /**
-   * What runs in the background of a shell without job control has SIGINT and SIGQUIT ignored, and hands that down to
-   * all it starts: a build that was started so must not change what the tests see.
+   * What runs in the background of a shell without job control has SIGINT and SIGQUIT ignored, what runs under nohup
+   * SIGHUP, and hands that down to all it starts: how a build was started must not change what the tests see.
    */
   private static List<String> withDefaultSignals(List<String> line) {
-    if (!INTERRUPTS_IGNORED) {
+    if (!SIGNALS_IGNORED) {
       return line;
     }
-    List<String> prefixed = new ArrayList<>(List.of("env", "--default-signal=INT,QUIT"));
+    List<String> prefixed =
+        new ArrayList<>(List.of("env", "--default-signal=HUP,INT,QUIT,TERM,TSTP"));
     prefixed.addAll(line);
     return prefixed;
   }
 
-  private static boolean interruptsAreIgnored() {
+  private static boolean signalsAreIgnored() {
     Path status = Path.of("/proc/self/status");
     try {
       return Files.exists(status)
@@ -130,7 +132,7 @@ final class Processes implements BeforeEachCallback, AfterEachCallback {
               .filter(line -> line.startsWith("SigIgn:"))
               .map(line ->
                   Long.parseUnsignedLong(line.substring("SigIgn:".length()).strip(), 16))
-              .anyMatch(ignored -> (ignored & (SIGINT_BIT | SIGQUIT_BIT)) != 0);
+              .anyMatch(ignored -> (ignored & TESTED_SIGNALS) != 0);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

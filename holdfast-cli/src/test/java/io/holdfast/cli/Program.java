@@ -70,7 +70,7 @@ final class Program {
   private List<String> lineWith(List<String> jvmOptions) {
     List<String> line = new ArrayList<>(java);
     line.addAll(jvmOptions);
-    line.addAll(List.of("-cp", jar.toString(), "io.holdfast.cli.Main"));
+    line.addAll(List.of("-jar", jar.toString()));
     return line;
   }
 
@@ -94,6 +94,8 @@ final class Program {
     Attributes attributes = manifest.getMainAttributes();
     attributes.put(Attributes.Name.MANIFEST_VERSION, "1.0");
     attributes.put(Attributes.Name.MAIN_CLASS, "io.holdfast.cli.Main");
+    // as the program's own manifest has it: the driver of SQLite is native
+    attributes.putValue("Enable-Native-Access", "ALL-UNNAMED");
     attributes.put(Attributes.Name.CLASS_PATH, String.join(" ", libraries()));
     Path made = folder.resolve("holdfast.jar");
     try (OutputStream out = Files.newOutputStream(made);
