@@ -9,6 +9,6 @@ sealed interface Event {
   /** We got a signal. */
   record Signalled(Sig signal) implements Event {}
 
-  /** The hold was lost; {@code why} completes "lost the lock". */
-  record Lost(String why) implements Event {}
+  /** The hold was lost, and says why itself. */
+  record Lost() implements Event {}
 }

@@ -23,10 +23,12 @@ final class LockedRun {
   private final Messages messages;
   private final Ticker ticker = Ticker.system();
   private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
+  private final LossReport losses;
 
   LockedRun(RunSettings settings, Messages messages) {
     this.settings = settings;
     this.messages = messages;
+    this.losses = new LossReport(messages, settings.killsOnLoss());
   }
 
   /** Returns the exit code; failures are thrown. */
@@ -62,7 +64,7 @@ final class LockedRun {
     DistributedLock lock = holdfast.lock(
         settings.lockName(),
         settings.options().toBuilder()
-            .onLost(OnLost.call(loss -> events.add(new Event.Lost(loss.reason().explanation()))))
+            .onLost(OnLost.call(loss -> events.add(new Event.Lost())))
             .build());
     Optional<Hold> hold = acquire(holdfast, lock);
     if (hold.isEmpty()) {
@@ -173,8 +175,7 @@ final class LockedRun {
     Thread waiter = new Thread(() -> waitFor(supervisor), "holdfast-command");
     waiter.setDaemon(true);
     waiter.start();
-    return new Watch(hold, supervisor, guard, events, ticker, messages, settings.killsOnLoss())
-        .untilEnded();
+    return new Watch(hold, supervisor, guard, events, ticker, messages, losses).untilEnded();
   }
 
   private void waitFor(Child child) {
@@ -191,8 +192,7 @@ final class LockedRun {
     try {
       boolean ours = success ? hold.release() : hold.releaseNow();
       if (!ours) {
-        messages.error("the lock \"" + hold.lockName() + "\" was lost before it was given back"
-            + (settings.killsOnLoss() ? "" : " (--on-lost warn)"));
+        losses.foundAtRelease(hold);
       }
       return ours;
     } catch (HoldfastException e) {

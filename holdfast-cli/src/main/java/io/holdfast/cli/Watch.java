@@ -16,7 +16,7 @@ final class Watch {
   private final BlockingQueue<Event> events;
   private final Ticker ticker;
   private final Messages messages;
-  private final boolean killsOnLoss;
+  private final LossReport losses;
 
   Watch(
       Hold hold,
@@ -25,14 +25,14 @@ final class Watch {
       BlockingQueue<Event> events,
       Ticker ticker,
       Messages messages,
-      boolean killsOnLoss) {
+      LossReport losses) {
     this.hold = hold;
     this.child = child;
     this.guard = guard;
     this.events = events;
     this.ticker = ticker;
     this.messages = messages;
-    this.killsOnLoss = killsOnLoss;
+    this.losses = losses;
   }
 
   /** Returns the command's status once it has ended. */
@@ -41,6 +41,8 @@ final class Watch {
       Duration remaining = hold.remaining();
       long now = ticker.nanos();
       send(guard.look(remaining, now), remaining);
+      // Here and not when its event comes: the command that was just killed may end before that.
+      losses.whileRunning(hold);
       Event event = events.poll(guard.quiet(remaining, now).toNanos(), TimeUnit.NANOSECONDS);
       if (event instanceof Event.Ended ended) {
         return ended.status();
@@ -48,11 +50,6 @@ final class Watch {
       if (event instanceof Event.Signalled signalled) {
         Duration left = hold.remaining();
         guard.signalled(signalled.signal(), left, ticker.nanos()).forEach(child::order);
-      } else if (event instanceof Event.Lost lost) {
-        messages.error("lost the lock \"" + hold.lockName() + "\": " + lost.why()
-            + (killsOnLoss
-                ? "; the command is being killed"
-                : "; the command goes on (--on-lost warn)"));
       }
     }
   }

@@ -4,12 +4,15 @@ package io.holdfast.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Hold;
+import io.holdfast.HoldLostException;
 import io.holdfast.HoldState;
+import io.holdfast.LossReason;
 import io.holdfast.Ticker;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -19,10 +22,15 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class WatchTest {
+  private static final String LOST =
+      "holdfast: lost the lock \"a lock\": " + LossReason.GONE.explanation();
+
   private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
   private final FakeChild child = new FakeChild(events);
   private final FakeHold hold = new FakeHold();
   private final ByteArrayOutputStream said = new ByteArrayOutputStream();
+  private final Messages messages =
+      new Messages(new PrintStream(said, true, StandardCharsets.UTF_8), false);
 
   @Test
   void untilEnded_commandEnds_returnsItsStatus() throws InterruptedException {
@@ -53,18 +61,39 @@ class WatchTest {
 
   @Test
   void untilEnded_holdLost_kills() throws InterruptedException {
+    events.add(new Event.Lost());
     hold.remaining = Duration.ZERO;
-    events.add(new Event.Lost("it was deleted"));
     child.endsAt = Sig.KILL;
     assertThat(watch(true).untilEnded()).isEqualTo(137);
+    assertThat(said()).isEqualTo(LOST + "; the command is being killed\n");
+  }
+
+  @Test
+  void untilEnded_commandEndsBeforeTheEventOfItsLoss_saysSoAllTheSame()
+      throws InterruptedException {
+    hold.remaining = Duration.ZERO;
+    child.endsAt = Sig.KILL;
+    assertThat(watch(true).untilEnded()).isEqualTo(137);
+    losses(true).foundAtRelease(hold);
+    assertThat(said()).startsWith(LOST + "; the command is being killed\n");
+  }
+
+  @Test
+  void lossReport_foundAtRelease_saysItOnceWithTheReason() {
+    hold.remaining = Duration.ZERO;
+    LossReport losses = losses(true);
+    losses.foundAtRelease(hold);
+    losses.foundAtRelease(hold);
+    losses.whileRunning(hold);
     assertThat(said())
-        .contains("lost the lock \"a lock\": it was deleted; the command is being killed");
+        .isEqualTo("holdfast: lost the lock \"a lock\" before it was given back: "
+            + LossReason.GONE.explanation() + "\n");
   }
 
   @Test
   void untilEnded_holdLostWithWarn_onlySaysSo() throws InterruptedException {
     hold.remaining = Duration.ZERO;
-    events.add(new Event.Lost("it was deleted"));
+    events.add(new Event.Lost());
     events.add(new Event.Ended(0));
     assertThat(watch(false).untilEnded()).isZero();
     assertThat(child.orders).isEmpty();
@@ -77,7 +106,6 @@ class WatchTest {
 
   private Watch watch(boolean kills) {
     KillPlan plan = new KillPlan(Duration.ofSeconds(7), Duration.ofSeconds(2));
-    Messages messages = new Messages(new PrintStream(said, true, StandardCharsets.UTF_8), false);
     return new Watch(
         hold,
         child,
@@ -85,7 +113,11 @@ class WatchTest {
         events,
         Ticker.system(),
         messages,
-        kills);
+        losses(kills));
+  }
+
+  private LossReport losses(boolean kills) {
+    return new LossReport(messages, kills);
   }
 
   private static final class FakeChild implements Child {
@@ -131,7 +163,7 @@ class WatchTest {
 
     @Override
     public HoldState state() {
-      return HoldState.HELD;
+      return remaining.isZero() ? HoldState.LOST : HoldState.HELD;
     }
 
     @Override
@@ -145,7 +177,11 @@ class WatchTest {
     }
 
     @Override
-    public void ensureValid() {}
+    public void ensureValid() {
+      if (remaining.isZero()) {
+        throw new HoldLostException("a lock", "store", 1, Instant.EPOCH, LossReason.GONE);
+      }
+    }
 
     @Override
     public CompletableFuture<@Nullable Void> lost() {
