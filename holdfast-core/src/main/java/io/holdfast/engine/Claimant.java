@@ -135,13 +135,20 @@ final class Claimant extends Timed {
     int number = ++asked;
     long now = engine.ticker.nanos();
     long timeout = timeout(now);
-    Instant giveUp = engine.store.time().plusNanos(timeout);
-    if (giveUp.isAfter(lastGiveUp)) {
-      lastGiveUp = giveUp;
-    }
     askedNanos = now;
     // a wake-up for what came before must not be taken for this attempt's time-out
     wakeNanos = now + timeout;
+    Instant giveUp;
+    try {
+      giveUp = engine.store.time().plusNanos(timeout);
+    } catch (RuntimeException | Error e) {
+      // as if its verb had thrown, but certainly not applied
+      later.add(() -> answered(number, null, Failures.notAsked(e)));
+      return;
+    }
+    if (giveUp.isAfter(lastGiveUp)) {
+      lastGiveUp = giveUp;
+    }
     later.add(() -> {
       if (contacted || engine.isConnected()) {
         send(number, giveUp, timeout);
@@ -284,13 +291,29 @@ final class Claimant extends Timed {
 
   /** Tells those for whom waiting on makes no sense, and pauses for the others. */
   private void failed(@Nullable Throwable failure, Later later) {
+    giveUpOrPause(troubleWith(failure), later);
+  }
+
+  private Trouble troubleWith(@Nullable Throwable failure) {
     Trouble current = trouble == null ? new Trouble(askedNanos) : trouble;
     trouble = current;
     current.add(failure);
+    return current;
+  }
+
+  private void giveUpOrPause(Trouble current, Later later) {
     lane.failHopeless(this, current, later);
     if (phase == Phase.WAITING) {
       wakeAt(engine.ticker.nanos() + engine.jitter(current.pauseNanos()));
     }
+  }
+
+  /** Begins where another claim has failed: with a pause, if those that it works for have the time. */
+  void askAfter(Trouble before, Later later) {
+    trouble = before;
+    enter(Phase.WAITING);
+    retrying = true;
+    giveUpOrPause(before, later);
   }
 
   /** Whether the last answer was "busy", so that a time-out means busy too. */
@@ -326,22 +349,26 @@ final class Claimant extends Timed {
 
   /** The store granted the claim, in an answer, a push or a keep. */
   private void granted(Grant grant, Later later) {
-    trouble = null;
     // a further attempt may be under way; it stays counted as unanswered, but nothing waits for it
     inFlight = false;
     Tenure fresh = new Tenure(this, grant);
     Moment now = engine.ticker.now();
-    boolean tooLate = fresh.leftNanos(now) <= 0
-        || lane.holding.isNewerThan(grant.revision())
-        || engine.isClosed();
-    Request request = lane.takerOf(this);
-    if (tooLate || request == null) {
+    if (fresh.leftNanos(now) <= 0) {
+      Trouble lateness = troubleWith(Failures.grantedTooLate());
       enter(Phase.HELD);
       finish(Duration.ZERO, later);
-      lane.claimFailed(this, later);
+      lane.claimFailed(this, lateness, later);
       return;
     }
+    trouble = null;
+    boolean over = lane.holding.isNewerThan(grant.revision()) || engine.isClosed();
+    Request request = lane.takerOf(this);
     enter(Phase.HELD);
+    if (over || request == null) {
+      finish(Duration.ZERO, later);
+      lane.claimFailed(this, null, later);
+      return;
+    }
     tenure = fresh;
     lane.holding.begin(fresh, grant, later);
     EngineHold hold = fresh.give(request, now, false);

@@ -6,6 +6,7 @@ import io.holdfast.spi.Ended;
 import io.holdfast.spi.Mode;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -216,12 +217,19 @@ final class Ending {
         claimant.claim.id());
     claimant.over(later);
     // where claims share a session, the store may still have it: the reconciler looks
-    engine.reconcileSoon();
+    engine.reconcile();
   }
 
   private long nanosToGiveUp() {
-    Duration left = Duration.between(claimant.engine.store.time(), claimant.lastGiveUp);
     long most = claimant.engine.requestNanos(claimant.claim);
+    Instant now;
+    try {
+      now = claimant.engine.store.time();
+    } catch (RuntimeException | Error e) {
+      LOG.log(Level.WARNING, "the store's module does not tell the time", e);
+      return most;
+    }
+    Duration left = Duration.between(now, claimant.lastGiveUp);
     return Math.max(0, Math.min(most, left.toNanos() + 1_000_000L));
   }
 

@@ -204,8 +204,8 @@ final class Engine implements Holdfast, StoreEvents {
     return settings.clientId();
   }
 
-  void reconcileSoon() {
-    reconciler.soon();
+  void reconcile() {
+    reconciler.wanted();
   }
 
   /** Returns what a grant is worth. Leases that were renewed by one request share it: they are many. */

@@ -152,11 +152,15 @@ public final class EngineBuilder implements Holdfast.Builder {
       own.add(threads::close);
       executor = threads;
     }
-    Scheduler timer = scheduler;
-    if (timer == null) {
+    Scheduler timer;
+    if (scheduler == null) {
       SystemScheduler thread = new SystemScheduler(clientName);
       own.add(thread::close);
       timer = thread;
+    } else {
+      FallbackScheduler checked = new FallbackScheduler(scheduler, clientName);
+      own.add(checked::close);
+      timer = checked;
     }
     String id = clientId(random != null ? random : new SecureRandom());
     RandomGenerator jitter =

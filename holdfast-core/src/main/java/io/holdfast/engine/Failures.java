@@ -39,6 +39,24 @@ final class Failures {
         null);
   }
 
+  /** A grant whose lease had ended when it came. */
+  static StoreException grantedTooLate() {
+    return new StoreException(
+        "the lease had ended when its grant arrived",
+        StoreUnavailableException.Reason.UNREACHABLE,
+        false,
+        null);
+  }
+
+  /** What the store's module threw before the request could be made. */
+  static StoreException notAsked(Throwable failure) {
+    return new StoreException(
+        String.valueOf(failure.getMessage()),
+        StoreUnavailableException.Reason.UNREACHABLE,
+        true,
+        failure);
+  }
+
   /** Makes the exception for a caller; null means that no answer came. */
   static RuntimeException unavailable(
       @Nullable Throwable failure, @Nullable String lockName, String store) {

@@ -101,9 +101,13 @@ final class Lane {
 
   /** Starts a claim for one request. */
   void askFor(Request request, Mode mode, Later later) {
+    ownClaim(request, mode).ask(later);
+  }
+
+  private Claimant ownClaim(Request request, Mode mode) {
     Claimant own = newClaimant(request, mode, request);
     request.claimant = own;
-    own.ask(later);
+    return own;
   }
 
   private Claimant newClaimant(Request asking, Mode mode, @Nullable Request only) {
@@ -286,6 +290,10 @@ final class Lane {
 
   /** Lets a claim ask the store for the queue, if there is a queue and nothing is in the way. */
   void contend(Later later) {
+    contend(null, later);
+  }
+
+  private void contend(@Nullable Trouble before, Later later) {
     Request head = queue.first();
     if (head == null
         || contender != null
@@ -297,7 +305,15 @@ final class Lane {
     }
     Claimant fresh = newClaimant(head, Mode.QUEUE, null);
     contender = fresh;
-    fresh.ask(later);
+    begin(fresh, before, later);
+  }
+
+  private static void begin(Claimant fresh, @Nullable Trouble before, Later later) {
+    if (before == null) {
+      fresh.ask(later);
+    } else {
+      fresh.askAfter(before, later);
+    }
   }
 
   /** Returns the request that a granted claim is for; null if there is none any more. */
@@ -338,10 +354,15 @@ final class Lane {
     return queue.first();
   }
 
-  /** A claim was granted too late or for nobody: whoever still wants the lock asks anew. */
-  void claimFailed(Claimant claimant, Later later) {
+  /**
+   * A claim was granted too late or for nobody: whoever still wants the lock asks anew.
+   *
+   * @param lateness the trouble that its lateness is part of; null if it was not late
+   */
+  void claimFailed(Claimant claimant, @Nullable Trouble lateness, Later later) {
     Request only = claimant.only;
-    if (contender == claimant) {
+    boolean forQueue = contender == claimant;
+    if (forQueue) {
       contender = null;
     }
     if (only != null && only.outcome() == null) {
@@ -350,14 +371,16 @@ final class Lane {
       } else if (only.onlyTry || only.overdue) {
         settle(
             only,
-            new Outcome.Failed(
-                Failures.unavailable(Failures.late(), key.name(), engine.store.describe())),
+            new Outcome.Failed(Failures.unavailable(
+                lateness == null ? Failures.late() : lateness.cause(),
+                key.name(),
+                engine.store.describe())),
             later);
       } else {
-        askFor(only, claimant.mode, later);
+        begin(ownClaim(only, claimant.mode), lateness, later);
       }
     }
-    contend(later);
+    contend(forQueue ? lateness : null, later);
   }
 
   /** Nothing is left of a claim. */
@@ -471,6 +494,9 @@ final class Lane {
       }
       if (fair != null) {
         fair.failAll(later);
+      }
+      if (threadLock != null) {
+        engine.owned.untie(threadLock);
       }
     } finally {
       lock.unlock();

@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Ends claims of this client that the store has and the engine does not know any more. On stores where claims share a
- * session a forgotten one would live as long as the session.
+ * session a forgotten one would live as long as the session. While the store is silent it is asked after pauses that
+ * double, up to a minute.
  *
  * <p>A claim is known before its first attempt is sent and until its end is final, so what the store lists and the
  * engine does not know is nobody's.
@@ -26,25 +27,66 @@ final class Reconciler extends Timed {
   private static final System.Logger LOG = System.getLogger("io.holdfast");
   private static final Holder NOBODY = new Holder("reconciler", "", 0, "", "");
 
+  private static final long LONGEST_PAUSE_NANOS = 60_000_000_000L;
+
   private final Engine engine;
   private final ReentrantLock lock = new ReentrantLock();
 
-  /** Which round is the last that was wanted or begun; guarded by the lock. */
+  // guarded by the lock
+
+  /** Which round is the last that was wanted or begun. */
   private int round;
+
+  /** How long the next round waits for an answer before it is asked again. */
+  private long pauseNanos;
+
+  private boolean isSet;
 
   Reconciler(Engine engine) {
     this.engine = engine;
   }
 
-  /** Runs once, after what was under way when the connection came back has been answered. */
+  /** The connection came back: runs once what was under way has been answered, and then until the store answers. */
   void soon() {
-    nextRound();
+    lock.lock();
+    try {
+      startAnew();
+    } finally {
+      lock.unlock();
+    }
   }
 
+  /** A claim was given up: runs as {@link #soon}, but the pauses of a store that is silent go on growing. */
+  void wanted() {
+    lock.lock();
+    try {
+      if (isSet) {
+        round++;
+      } else {
+        startAnew();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void startAnew() {
+    pauseNanos = engine.requestTimeoutNanos();
+    round++;
+    set(pauseNanos);
+  }
+
+  private void set(long inNanos) {
+    isSet = true;
+    engine.timer.set(this, engine.ticker.nanos() + inNanos);
+  }
+
+  /** Begins a round; it is asked again, ever more rarely, unless everything is answered by then. */
   private int nextRound() {
     lock.lock();
     try {
-      engine.timer.set(this, engine.ticker.nanos() + engine.requestTimeoutNanos());
+      set(engine.jitter(pauseNanos));
+      pauseNanos = Math.min(2 * pauseNanos, Math.max(LONGEST_PAUSE_NANOS, pauseNanos));
       return ++round;
     } finally {
       lock.unlock();
@@ -53,7 +95,6 @@ final class Reconciler extends Timed {
 
   @Override
   void due() {
-    // asked again, unless everything is answered by then
     int current = nextRound();
     engine
         .ask(engine.store::own)
@@ -81,7 +122,12 @@ final class Reconciler extends Timed {
     lock.lock();
     try {
       if (answered == round) {
+        isSet = false;
         engine.timer.clear(this);
+      } else {
+        // the store answers again: what is wanted since does not have to wait long
+        pauseNanos = engine.requestTimeoutNanos();
+        set(pauseNanos);
       }
     } finally {
       lock.unlock();

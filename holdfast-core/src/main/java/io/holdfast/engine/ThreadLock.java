@@ -30,6 +30,9 @@ final class ThreadLock {
   /** Keeps the lane alive, and with it this: the next view of the name must find the owner. */
   private final Lane lane;
 
+  /** What the owning thread refers to. */
+  final OwnedLocks.Tie tie = new OwnedLocks.Tie(this);
+
   /** Serialises the next owner with one that lost its hold and leaves only now. */
   private final ReentrantLock changes = new ReentrantLock();
 

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.Hold;
+import io.holdfast.HoldState;
+import io.holdfast.Holdfast;
+import io.holdfast.LockOptions;
+import io.holdfast.Scheduler;
+import io.holdfast.memory.MemoryStore;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** The user's scheduler stops to work, or never did: leases are renewed and losses told all the same. */
+class RefusingSchedulerTest {
+  private static final LockOptions BRIEF =
+      LockOptions.builder().leaseFor(Duration.ofMillis(600)).build();
+
+  private final FaultyStore store = new FaultyStore(new MemoryStore());
+  private final Faults faults = store.faults();
+  private final ScheduledExecutorService executor = new ScheduledThreadPoolExecutor(1);
+  private final Scheduler given = (task, delayNanos) -> {
+    var future = executor.schedule(task, delayNanos, TimeUnit.NANOSECONDS);
+    return () -> {
+      if (!future.cancel(false) && executor.isShutdown()) {
+        throw new IllegalStateException("for the test");
+      }
+    };
+  };
+
+  @AfterEach
+  void shutDown() {
+    executor.shutdownNow();
+  }
+
+  /** It was shut down too early: what it had accepted is gone with it, and what is new runs elsewhere. */
+  @Test
+  void shutDownTooEarly_lossIsTold() throws Exception {
+    try (Holdfast holdfast = Holdfast.builder().store(store).scheduler(given).build()) {
+      executor.shutdownNow();
+      Hold hold = holdfast.lock("job", BRIEF).acquire();
+      int before = faults.requests(Verb.KEEP);
+      Await.until("it is renewed", () -> faults.requests(Verb.KEEP) > before + 2);
+      CompletableFuture<?> loss = hold.lost();
+      faults.goSilent();
+      Await.until("the loss is told", loss::isDone);
+      assertThat(hold.state()).isEqualTo(HoldState.LOST);
+      faults.heal();
+    }
+  }
+
+  /** It fails when it is asked for the next wake-up, on the thread that is to run it. */
+  @Test
+  void failsWhileItTicks_lossIsTold() throws Exception {
+    AtomicBoolean refuses = new AtomicBoolean();
+    Scheduler fails = (task, delayNanos) -> {
+      if (refuses.get()) {
+        throw new RejectedExecutionException("for the test");
+      }
+      return given.schedule(task, delayNanos);
+    };
+    try (Holdfast holdfast = Holdfast.builder().store(store).scheduler(fails).build()) {
+      Hold hold = holdfast.lock("job", BRIEF).acquire();
+      refuses.set(true);
+      CompletableFuture<?> loss = hold.lost();
+      Await.until("it is renewed", () -> faults.requests(Verb.KEEP) > 2);
+      faults.goSilent();
+      Await.until("the loss is told", loss::isDone);
+      faults.heal();
+    }
+  }
+}

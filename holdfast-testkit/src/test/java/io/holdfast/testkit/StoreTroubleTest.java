@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.DistributedLock;
+import io.holdfast.Hold;
+import io.holdfast.Holdfast;
+import io.holdfast.LockOptions;
+import io.holdfast.Moment;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.memory.MemoryDatabase;
+import io.holdfast.memory.MemoryStore;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.Mode;
+import io.holdfast.spi.StoreEvents;
+import io.holdfast.spi.StoreRuntime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A store that answers, but not so that it is of use: callers are told in time, and it is not asked without a pause. */
+class StoreTroubleTest {
+  private static final String NAME = "job";
+  private static final Duration LEASE = LockOptions.DEFAULT_LEASE;
+
+  private final ManualClock clock = new ManualClock();
+  private final Odd odd = new Odd(new MemoryDatabase(clock));
+  private final FaultyStore store = new FaultyStore(odd);
+  private final Faults faults = store.faults();
+  private final Holdfast holdfast = Holdfast.builder()
+      .store(store)
+      .ticker(clock)
+      .scheduler(clock)
+      .callbackExecutor(Runnable::run)
+      .build();
+
+  @AfterEach
+  void close() {
+    faults.heal();
+    holdfast.close();
+  }
+
+  private DistributedLock lock(boolean fair) {
+    return holdfast.lock(NAME, LockOptions.builder().fair(fair).build());
+  }
+
+  /** Every grant arrives when its lease has ended: a wait without a limit gives up as it does on a silent store. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void grantsThatAlwaysComeTooLate_endAWaitWithoutALimit(boolean fair) {
+    odd.grantsAreOldBy = LEASE;
+    CompletableFuture<Hold> waiting = lock(fair).acquireAsync();
+    clock.advance(Duration.ofSeconds(29));
+    assertThat(waiting).isNotDone();
+    assertThat(faults.requests(Verb.ATTEMPT)).as("with pauses").isBetween(30, 80);
+    clock.advance(Duration.ofSeconds(2));
+    assertThat(Await.failure(waiting))
+        .isInstanceOf(StoreUnavailableException.class)
+        .hasMessageContaining("lease had ended");
+    odd.grantsAreOldBy = Duration.ZERO;
+    assertThat(lock(fair).tryAcquire()).as("nothing is left of it").isPresent();
+  }
+
+  /** As above, for calls that have a limit, or do not wait. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void grantsThatAlwaysComeTooLate_endOtherCalls(boolean fair) {
+    odd.grantsAreOldBy = LEASE;
+    assertThatThrownBy(lock(fair)::tryAcquire).isInstanceOf(StoreUnavailableException.class);
+    assertThatThrownBy(() -> clock.whileTimePasses(() -> lock(fair).acquire(Duration.ofSeconds(3))))
+        .isInstanceOf(StoreUnavailableException.class);
+  }
+
+  /** One grant comes too late, the next one in time: the wait goes on, and ends well. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void oneGrantThatComesTooLate_isAskedForAgain(boolean fair) {
+    odd.grantsAreOldBy = LEASE;
+    CompletableFuture<Hold> waiting = lock(fair).acquireAsync();
+    assertThat(waiting).isNotDone();
+    odd.grantsAreOldBy = Duration.ZERO;
+    clock.advance(Duration.ofMillis(20));
+    assertThat(Await.value(waiting).isValid()).isTrue();
+  }
+
+  /**
+   * A fair request whose claim was granted too late asks anew, and is still known as one that waits: a lock that this
+   * process has goes to it through the store, not past it to a request that came later.
+   */
+  @Test
+  void fairRequest_thatAskedAnew_keepsItsTurn() throws Exception {
+    odd.grantsAreOldBy = LEASE;
+    CompletableFuture<Hold> first = lock(true).acquireAsync();
+    odd.grantsAreOldBy = Duration.ZERO;
+    Hold hold = lock(false).tryAcquire().orElseThrow();
+    clock.advance(Duration.ofMillis(20));
+    assertThat(first).isNotDone();
+    CompletableFuture<Hold> second = lock(false).acquireAsync();
+    assertThat(hold.release()).isTrue();
+    assertThat(first).isDone();
+    assertThat(second).isNotDone();
+    assertThat(first.join().release()).isTrue();
+    assertThat(Await.value(second).release()).isTrue();
+  }
+
+  /** As above, and the client closes: the request hears of it. */
+  @Test
+  void fairRequest_thatAskedAnew_endsWithTheClient() {
+    odd.grantsAreOldBy = LEASE;
+    CompletableFuture<Hold> waiting = lock(true).acquireAsync();
+    clock.advance(Duration.ofMillis(50));
+    assertThat(waiting).isNotDone();
+    holdfast.close();
+    assertThat(Await.failure(waiting))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("closed");
+  }
+
+  /** The store's module cannot tell the time: a typed failure, and the lock can be had once it can. */
+  @Test
+  void timeThatThrows_isAStoreThatIsNotThere() throws Exception {
+    odd.timeFails = true;
+    assertThatThrownBy(() -> clock.whileTimePasses(lock(false)::tryAcquire))
+        .isInstanceOf(StoreUnavailableException.class)
+        .hasMessageContaining("no time for the test");
+    assertThatThrownBy(
+            () -> clock.whileTimePasses(() -> lock(false).acquire(Duration.ofSeconds(1))))
+        .isInstanceOf(StoreUnavailableException.class);
+    CompletableFuture<Hold> waiting = lock(false).acquireAsync();
+    clock.advance(Duration.ofSeconds(10));
+    assertThat(waiting).isNotDone();
+    assertThat(faults.requests(Verb.ATTEMPT)).isZero();
+    odd.timeFails = false;
+    clock.advance(Duration.ofSeconds(1));
+    assertThat(Await.value(waiting).release()).isTrue();
+  }
+
+  /** As above, at the release of a hold of which an attempt is still under way: the release returns all the same. */
+  @Test
+  void timeThatThrows_atARelease() {
+    faults.on(Verb.ATTEMPT).once().holdBack();
+    CompletableFuture<Hold> waiting = lock(false).acquireAsync();
+    clock.advance(Duration.ofMillis(2_500));
+    Hold hold = Await.value(waiting);
+    odd.timeFails = true;
+    CompletableFuture<Boolean> released = CompletableFuture.supplyAsync(hold::release);
+    assertThat(Await.value(released)).isTrue();
+    odd.timeFails = false;
+    clock.advance(Duration.ofSeconds(3));
+    assertThat(faults.requests(Verb.END)).as("until it is final").isEqualTo(2);
+  }
+
+  /** A store that stays silent is asked ever more rarely what it still has, and soon again when it is back. */
+  @Test
+  void reconciler_asksEverMoreRarely() throws Exception {
+    Hold hold = lock(false).acquire();
+    faults.on(Verb.END, Verb.OWN).loseRequest();
+    assertThatThrownBy(() -> clock.whileTimePasses(hold::release))
+        .isInstanceOf(StoreUnavailableException.class);
+    clock.advance(LEASE.plusSeconds(10));
+    int before = faults.requests(Verb.OWN);
+    assertThat(before).isBetween(1, 5);
+    clock.advance(Duration.ofMinutes(30));
+    assertThat(faults.requests(Verb.OWN) - before).as("about one a minute").isBetween(28, 50);
+    faults.heal();
+    int silent = faults.requests(Verb.OWN);
+    clock.advance(Duration.ofMinutes(10));
+    assertThat(faults.requests(Verb.OWN) - silent).as("until it is answered").isEqualTo(1);
+  }
+
+  /** The connection comes back: the store is asked at once, however long the pauses have become. */
+  @Test
+  void reconciler_startsAnewWhenTheConnectionIsBack() throws Exception {
+    Hold hold = lock(false).acquire();
+    faults.on(Verb.END, Verb.OWN).loseRequest();
+    assertThatThrownBy(() -> clock.whileTimePasses(hold::release))
+        .isInstanceOf(StoreUnavailableException.class);
+    clock.advance(Duration.ofMinutes(10));
+    int before = faults.requests(Verb.OWN);
+    odd.restored();
+    clock.advance(Duration.ofSeconds(10));
+    assertThat(faults.requests(Verb.OWN) - before).isBetween(2, 4);
+  }
+
+  /** A store in memory that is odd on request. */
+  private static final class Odd extends ForwardingStore {
+    private @Nullable StoreEvents events;
+    private Duration grantsAreOldBy = Duration.ZERO;
+    private volatile boolean timeFails;
+
+    Odd(MemoryDatabase database) {
+      super(new MemoryStore(database));
+    }
+
+    @Override
+    public void start(StoreRuntime runtime, StoreEvents told) {
+      events = told;
+      super.start(runtime, told);
+    }
+
+    void restored() {
+      Objects.requireNonNull(events).restored();
+    }
+
+    @Override
+    public Instant time() {
+      if (timeFails) {
+        throw new IllegalStateException("no time for the test");
+      }
+      return super.time();
+    }
+
+    @Override
+    public CompletionStage<Answer> attempt(Claim claim, Mode mode, Instant giveUpAt) {
+      Duration oldBy = grantsAreOldBy;
+      return super.attempt(claim, mode, giveUpAt)
+          .thenApply(answer -> answer instanceof Answer.Granted granted
+              ? new Answer.Granted(aged(granted.grant(), oldBy))
+              : answer);
+    }
+
+    private static Grant aged(Grant grant, Duration by) {
+      Moment anchor = grant.anchor();
+      Moment before =
+          new Moment(anchor.nanos() - by.toNanos(), anchor.wallMillis() - by.toMillis());
+      return new Grant(grant.revision(), before, grant.lease(), grant.othersWait());
+    }
+  }
+}
