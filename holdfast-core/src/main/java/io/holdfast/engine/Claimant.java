@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.engine;
 
-import io.holdfast.AcquireUnknownException;
-import io.holdfast.Holder;
 import io.holdfast.LockOptions;
 import io.holdfast.LossReason;
 import io.holdfast.Moment;
@@ -12,29 +10,26 @@ import io.holdfast.spi.Grant;
 import io.holdfast.spi.Kept;
 import io.holdfast.spi.Mode;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Takes one claim through the store, from the first attempt to its confirmed end.
  *
  * <pre>
- *   ASKING  an attempt is under way                -> HELD, WAITING, ENDING, OVER
- *   WAITING busy, or a pause before a retry        -> ASKING, HELD (pushed), ENDING, OVER
- *   HELD    granted; see {@link Tenure}            -> ENDING, OVER
- *   ENDING  released, withdrawn or lost; {@link Ending} repeats until that is certain -> OVER
+ *   ASKING  an attempt is under way ({@link Attempts})          -> HELD, WAITING, ENDING, OVER
+ *   WAITING busy, or a pause before a retry ({@link ClaimWait}) -> ASKING, HELD (pushed), ENDING, OVER
+ *   HELD    granted ({@link Tenure})                            -> ENDING, OVER
+ *   ENDING  released, withdrawn or lost ({@link Ending} repeats until that is certain) -> OVER
  *   OVER    nothing of it is left, and nothing can come
  * </pre>
  *
- * <p>What we know of attempts: an attempt that was not answered may have been applied, and until its {@code giveUpAt}
- * may still be. {@link #unanswered} counts those; only when it is zero, or the store's clock is past the last {@code
- * giveUpAt}, is an end final.
+ * <p>This class has the phase, and says to whom answers, events and wake-ups go in each; what is done there is in the
+ * classes named above.
  *
  * <p>All fields are guarded by the lane's lock. Methods that take a {@link Later} are called under it.
  */
-final class Claimant extends Timed {
+final class Claimant extends Alarm {
   enum Phase {
     ASKING,
     WAITING,
@@ -50,6 +45,8 @@ final class Claimant extends Timed {
   final Claim claim;
   final Mode mode;
   final LockOptions options;
+  final Attempts attempts;
+  final ClaimWait waiting;
 
   /**
    * The one request it works for; null if it works for the lane's queue, and once it was granted: what is kept here would
@@ -59,47 +56,19 @@ final class Claimant extends Timed {
   Request only;
 
   private Phase phase = Phase.ASKING;
-
-  @Nullable
-  Tenure tenure;
-
-  /** The last {@code giveUpAt} that was sent. */
-  Instant lastGiveUp = Instant.MIN;
-
-  /** Attempts that may have been applied without our knowing. */
-  int unanswered;
-
-  /** Whether the newest attempt is neither answered nor given up. */
-  boolean inFlight;
-
-  /** The failures since the last answer; null if there was none. */
-  private @Nullable Trouble trouble;
-
-  private long askedNanos;
+  private @Nullable Tenure tenure;
   private @Nullable Ending ending;
-  private @Nullable Long contactedNanos;
-  private int asked;
-  private long wakeNanos;
-  private boolean onTimer;
-  private long armedNanos;
-  private boolean inStoreQueue;
-  private boolean answeredBusy;
-
-  /** Whether any attempt, however late its answer came, left something that waits. */
-  private boolean leftWaiter;
-
-  private boolean lookAgain;
-  private boolean retrying;
-  private boolean keepPending;
-  private @Nullable Holder busyHolder;
 
   Claimant(Lane lane, Claim claim, Mode mode, LockOptions options, @Nullable Request only) {
+    super(lane.engine.timer, lane.engine.ticker);
     this.lane = lane;
     this.engine = lane.engine;
     this.claim = claim;
     this.mode = mode;
     this.options = options;
     this.only = only;
+    this.attempts = new Attempts(this);
+    this.waiting = new ClaimWait(this);
   }
 
   String name() {
@@ -110,7 +79,20 @@ final class Claimant extends Timed {
     return phase;
   }
 
-  private void enter(Phase next) {
+  boolean isWaiting() {
+    return phase == Phase.WAITING;
+  }
+
+  /** Whether it may still be granted. */
+  boolean isOpen() {
+    return phase == Phase.ASKING || phase == Phase.WAITING;
+  }
+
+  private boolean isHeldIn(@Nullable Tenure during) {
+    return phase == Phase.HELD && tenure == during;
+  }
+
+  void enter(Phase next) {
     EngineTrace trace = engine.trace;
     if (trace != null && next != phase) {
       trace.claimMoved(claim.id(), phase.name(), next.name());
@@ -122,253 +104,69 @@ final class Claimant extends Timed {
 
   /** Sends an attempt, once the lock is free. */
   void ask(Later later) {
-    ask(later, false);
-  }
-
-  private void ask(Later later, boolean contacted) {
-    enter(Phase.ASKING);
-    lookAgain = false;
-    retrying = false;
-    keepPending = false;
-    inFlight = true;
-    unanswered++;
-    int number = ++asked;
     long now = engine.ticker.nanos();
-    long timeout = timeout(now);
-    askedNanos = now;
-    // a wake-up for what came before must not be taken for this attempt's time-out
-    wakeNanos = now + timeout;
-    Instant giveUp;
-    try {
-      giveUp = engine.store.time().plusNanos(timeout);
-    } catch (RuntimeException | Error e) {
-      // as if its verb had thrown, but certainly not applied
-      later.add(() -> answered(number, null, Failures.notAsked(e)));
-      return;
-    }
-    if (giveUp.isAfter(lastGiveUp)) {
-      lastGiveUp = giveUp;
-    }
-    later.add(() -> {
-      if (contacted || engine.isConnected()) {
-        send(number, giveUp, timeout);
-      } else {
-        // The contact has a time-out of its own; the attempt's begins after it, however short that is.
-        engine
-            .contact()
-            .whenComplete((ready, failure) -> Guard.run(() -> contacted(number, failure)));
-      }
-    });
+    asking(now);
+    attempts.send(now, later);
   }
 
-  /** The first contact with the store was made, or failed: now the attempt can be sent, or has failed. */
-  private void contacted(int number, @Nullable Throwable failure) {
-    if (failure != null) {
-      answered(number, null, failure);
-      return;
-    }
-    Later later = new Later();
-    lane.lock.lock();
-    try {
-      unanswered--;
-      if (inFlight && number == asked) {
-        inFlight = false;
-        contactedNanos = engine.ticker.nanos();
-        if (phase == Phase.ASKING) {
-          ask(later, true);
-        } else if (phase == Phase.ENDING) {
-          ending().attemptAnswered(null, later);
-        }
-      }
-    } finally {
-      lane.lock.unlock();
-    }
-    later.run();
+  private void asking(long now) {
+    enter(Phase.ASKING);
+    waiting.asking(now);
   }
 
-  /** A try has one time-out for all its attempts. */
-  private long timeout(long now) {
-    long timeout = engine.requestNanos(claim);
-    if (only == null || !only.onlyTry) {
-      return timeout;
+  /** The first contact was made, for which an attempt has waited; says whether that is still to be sent. */
+  boolean contacted(long now, Later later) {
+    if (phase == Phase.ASKING) {
+      asking(now);
+      return true;
     }
-    return Math.max(1, Math.min(timeout, triesSince(only) + timeout - now));
+    if (phase == Phase.ENDING) {
+      ending().attemptAnswered(null, later);
+    }
+    return false;
   }
 
-  /** When the time of a try began: with the call, or with the first contact if that was made for it. */
-  long triesSince(Request request) {
-    return contactedNanos == null ? request.startNanos : contactedNanos;
-  }
-
-  private void send(int number, Instant giveUp, long timeoutNanos) {
-    CompletionStage<Answer> stage = engine.attempt(claim, mode, giveUp);
-    // not a subclass: the minimal stages that failedStage() makes are futures, and refuse to be asked
-    if (stage.getClass() == CompletableFuture.class
-        && stage instanceof CompletableFuture<Answer> future
-        && future.isDone()
-        && !future.isCompletedExceptionally()) {
-      answered(number, future.join(), null);
-      return;
-    }
-    stage.whenComplete((answer, failure) -> Guard.run(() -> answered(number, answer, failure)));
-    lane.lock.lock();
-    try {
-      if (inFlight && asked == number) {
-        wakeAt(engine.ticker.nanos() + timeoutNanos);
-      }
-    } finally {
-      lane.lock.unlock();
-    }
-  }
-
-  private void answered(int number, @Nullable Answer answer, @Nullable Throwable failure) {
-    Later later = new Later();
-    lane.lock.lock();
-    try {
-      boolean newest = inFlight && number == asked;
+  /**
+   * An attempt was answered, or failed.
+   *
+   * @param newest whether it is the newest one, and was not given up
+   */
+  void attemptAnswered(
+      @Nullable Answer answer, @Nullable Throwable failure, boolean newest, Later later) {
+    if (phase == Phase.ENDING) {
       if (newest) {
-        inFlight = false;
+        ending().attemptAnswered(answer, later);
       }
-      if (answer != null || Failures.notApplied(failure)) {
-        unanswered--;
+    } else if (isOpen()) {
+      if (answer instanceof Answer.Granted granted) {
+        // also the late answer of an attempt that was given up: the claim is the same
+        granted(granted.grant(), later);
+      } else if (newest) {
+        waiting.notGranted(answer, failure, later);
       }
-      // also if it was given up meanwhile, and whatever a later attempt is answered
-      leftWaiter |= mode == Mode.QUEUE && answer instanceof Answer.Busy;
-      if (phase == Phase.ENDING) {
-        if (newest) {
-          ending().attemptAnswered(answer, later);
-        }
-      } else if (phase == Phase.ASKING || phase == Phase.WAITING) {
-        if (answer instanceof Answer.Granted granted) {
-          // also the late answer of an attempt that was given up: the claim is the same
-          granted(granted.grant(), later);
-        } else if (newest) {
-          notGranted(answer, failure, later);
-        }
-      }
-    } finally {
-      lane.lock.unlock();
     }
-    later.run();
-  }
-
-  private void notGranted(@Nullable Answer answer, @Nullable Throwable failure, Later later) {
-    if (answer instanceof Answer.Busy busy) {
-      busy(busy, later);
-    } else {
-      troubled(failure == null ? Failures.late() : failure, later);
-    }
-  }
-
-  private void busy(Answer.Busy busy, Later later) {
-    trouble = null;
-    answeredBusy = true;
-    inStoreQueue = busy.queued();
-    busyHolder = busy.holder().orElse(null);
-    enter(Phase.WAITING);
-    if (only != null && only.onlyTry) {
-      lane.settle(only, new Outcome.Busy(busyHolder), later);
-      finish(Duration.ZERO, later);
-      return;
-    }
-    lane.settleOverdue(this, later);
-    if (phase != Phase.WAITING) {
-      return;
-    }
-    if (lookAgain) {
-      ask(later);
-    } else {
-      wakeAt(engine.ticker.nanos() + engine.refreshNanos());
-    }
-  }
-
-  /** An attempt failed, or was given up without an answer: retry under the same claim, or tell the callers. */
-  private void troubled(@Nullable Throwable failure, Later later) {
-    enter(Phase.WAITING);
-    retrying = true;
-    failed(failure, later);
-  }
-
-  /** Tells those for whom waiting on makes no sense, and pauses for the others. */
-  private void failed(@Nullable Throwable failure, Later later) {
-    giveUpOrPause(troubleWith(failure), later);
-  }
-
-  private Trouble troubleWith(@Nullable Throwable failure) {
-    Trouble current = trouble == null ? new Trouble(askedNanos) : trouble;
-    trouble = current;
-    current.add(failure);
-    return current;
-  }
-
-  private void giveUpOrPause(Trouble current, Later later) {
-    lane.failHopeless(this, current, later);
-    if (phase == Phase.WAITING) {
-      wakeAt(engine.ticker.nanos() + engine.jitter(current.pauseNanos()));
-    }
-  }
-
-  /** Begins where another claim has failed: with a pause, if those that it works for have the time. */
-  void askAfter(Trouble before, Later later) {
-    trouble = before;
-    enter(Phase.WAITING);
-    retrying = true;
-    giveUpOrPause(before, later);
-  }
-
-  /** Whether the last answer was "busy", so that a time-out means busy too. */
-  boolean lastAnswerWasBusy() {
-    return answeredBusy && trouble == null;
-  }
-
-  /** Whether nothing has been heard yet, so that a time-out should wait for the first answer. */
-  boolean awaitsFirstAnswer() {
-    return inFlight && !answeredBusy && trouble == null;
-  }
-
-  @Nullable
-  Holder busyHolder() {
-    return busyHolder;
-  }
-
-  /** Says why there is no answer, as an exception for a caller. */
-  RuntimeException failure() {
-    Throwable cause = trouble == null ? null : trouble.cause();
-    if (unanswered > 0 || inStoreQueue) {
-      return new AcquireUnknownException(
-          "asked " + engine.store.describe() + " for lock \"" + name()
-              + "\" and got no answer: it may have been granted; it is being withdrawn",
-          name(),
-          engine.store.describe(),
-          cause);
-    }
-    return Failures.unavailable(cause, name(), engine.store.describe());
   }
 
   // granted
 
   /** The store granted the claim, in an answer, a push or a keep. */
-  private void granted(Grant grant, Later later) {
+  void granted(Grant grant, Later later) {
     // a further attempt may be under way; it stays counted as unanswered, but nothing waits for it
-    inFlight = false;
+    attempts.giveUp();
     Tenure fresh = new Tenure(this, grant);
     Moment now = engine.ticker.now();
     if (fresh.leftNanos(now) <= 0) {
-      Trouble lateness = troubleWith(Failures.grantedTooLate());
-      enter(Phase.HELD);
-      finish(Duration.ZERO, later);
-      lane.claimFailed(this, lateness, later);
+      refuseGrant(waiting.add(Failures.grantedTooLate()), later);
       return;
     }
-    trouble = null;
+    waiting.clearTrouble();
     boolean over = lane.holding.isNewerThan(grant.revision()) || engine.isClosed();
-    Request request = lane.takerOf(this);
-    enter(Phase.HELD);
+    Request request = lane.claims.takerOf(this);
     if (over || request == null) {
-      finish(Duration.ZERO, later);
-      lane.claimFailed(this, null, later);
+      refuseGrant(null, later);
       return;
     }
+    enter(Phase.HELD);
     tenure = fresh;
     lane.holding.begin(fresh, grant, later);
     EngineHold hold = fresh.give(request, now, false);
@@ -377,34 +175,24 @@ final class Claimant extends Timed {
     lane.deliver(request, hold, false, later);
   }
 
+  private void refuseGrant(@Nullable Trouble lateness, Later later) {
+    enter(Phase.HELD);
+    finish(Duration.ZERO, later);
+    lane.claims.failed(this, lateness, later);
+  }
+
   /** The store pushed a grant. */
   void pushed(Grant grant) {
-    Later later = new Later();
-    lane.lock.lock();
-    try {
-      if (phase == Phase.ASKING || phase == Phase.WAITING) {
+    lane.step(later -> {
+      if (isOpen()) {
         granted(grant, later);
       }
-    } finally {
-      lane.lock.unlock();
-    }
-    later.run();
+    });
   }
 
   /** The store says that the lock may be free. */
   void lookAgain() {
-    Later later = new Later();
-    lane.lock.lock();
-    try {
-      if (phase == Phase.WAITING && !retrying) {
-        ask(later);
-      } else if (phase == Phase.ASKING) {
-        lookAgain = true;
-      }
-    } finally {
-      lane.lock.unlock();
-    }
-    later.run();
+    lane.step(waiting::lookAgain);
   }
 
   /**
@@ -412,14 +200,14 @@ final class Claimant extends Timed {
    * keep is sent in any case, and a keep creates nothing.
    */
   boolean isToBeKept(@Nullable Tenure during) {
-    return during == null ? phase == Phase.WAITING : phase == Phase.HELD && tenure == during;
+    return during == null ? isWaiting() : isHeldIn(during);
   }
 
   /** A keep was sent and not answered at once: its time-out, and the end of the lease, are waited for. */
   void keepSent(@Nullable Tenure during) {
     lane.lock.lock();
     try {
-      if (during != null && isToBeKept(during)) {
+      if (during != null && isHeldIn(during)) {
         during.schedule(engine.ticker.now());
       }
     } finally {
@@ -442,8 +230,8 @@ final class Claimant extends Timed {
           tenure.renewalAnswered(renewal);
         }
         keptHeld(tenure, kept, during, later);
-      } else if (phase == Phase.WAITING && during == null) {
-        keptQueued(kept, failure, later);
+      } else if (isWaiting() && during == null) {
+        waiting.kept(kept, failure, later);
       }
     } finally {
       lane.lock.unlock();
@@ -455,7 +243,7 @@ final class Claimant extends Timed {
     if (kept instanceof Kept.Held answer && answer.grant().revision() == held.revision) {
       lane.holding.othersWait(answer.grant().othersWait());
       held.renewed(answer.grant(), later);
-      lane.holding.passOnAfterRenewal(held, later);
+      lane.holding.relay.passOnAfterRenewal(held, later);
     } else if (during == held && (kept instanceof Kept.Gone || kept instanceof Kept.Held)) {
       // another revision would mean that the store granted the claim anew: our grant is gone all the same
       lane.holding.lose(held, LossReason.GONE, later);
@@ -464,68 +252,39 @@ final class Claimant extends Timed {
     }
   }
 
-  private void keptQueued(Kept kept, @Nullable Throwable failure, Later later) {
-    keepPending = false;
-    if (kept instanceof Kept.Held answer) {
-      granted(answer.grant(), later);
-    } else if (kept instanceof Kept.Gone) {
-      ask(later);
-    } else if (kept instanceof Kept.Queued) {
-      trouble = null;
-      wakeAt(engine.ticker.nanos() + engine.refreshNanos());
-    } else {
-      failed(failure, later);
-    }
-  }
-
   /** The store says that a held claim is certainly gone, or that a waiting one has to start anew. */
   void lostInStore(LossReason reason) {
-    Later later = new Later();
-    lane.lock.lock();
-    try {
+    lane.step(later -> {
       if (phase == Phase.HELD && tenure != null) {
         lane.holding.lose(tenure, reason, later);
-      } else if (phase == Phase.WAITING) {
+      } else if (isWaiting()) {
         ask(later);
       }
-    } finally {
-      lane.lock.unlock();
-    }
-    later.run();
+    });
   }
 
   /** The handle of a hold of this tenure was dropped. */
   void dropped(Tenure during) {
-    Later later = new Later();
-    lane.lock.lock();
-    try {
-      if (phase == Phase.HELD && tenure == during && during.wasAbandoned()) {
+    lane.step(later -> {
+      if (isHeldIn(during) && during.wasAbandoned()) {
         lane.holding.abandon(during, later);
       }
-    } finally {
-      lane.lock.unlock();
-    }
-    later.run();
+    });
   }
 
   /** The connection is disturbed, or works again. */
   void connection(boolean works) {
-    Later later = new Later();
-    lane.lock.lock();
-    try {
+    lane.step(later -> {
       if (phase == Phase.HELD && tenure != null) {
         if (works) {
           tenure.restored(later);
         } else {
           tenure.disturbed(later);
         }
-      } else if (phase == Phase.WAITING && works) {
+      } else if (isWaiting() && works) {
         ask(later);
       }
-    } finally {
-      lane.lock.unlock();
-    }
-    later.run();
+    });
   }
 
   // ending
@@ -536,7 +295,7 @@ final class Claimant extends Timed {
   }
 
   void finish(Duration keepFor, long now, Later later) {
-    boolean nothingThere = phase == Phase.WAITING && leftNothing();
+    boolean nothingThere = isWaiting() && leftNothing();
     enter(Phase.ENDING);
     tenure = null;
     if (nothingThere) {
@@ -546,12 +305,9 @@ final class Claimant extends Timed {
     }
   }
 
-  /**
-   * Whether nothing of it can be in the store, nor in what the store's module keeps on this side: one that waits may be
-   * queued there, or be looking again here, until it is ended.
-   */
+  /** Whether nothing of it can be in the store. */
   boolean leftNothing() {
-    return unanswered == 0 && tenure == null && !leftWaiter;
+    return tenure == null && attempts.leftNothing();
   }
 
   /** The client is closing: ends the claim; completes when the store has said something. */
@@ -561,9 +317,9 @@ final class Claimant extends Timed {
     lane.lock.lock();
     try {
       if (phase != Phase.OVER) {
-        Request waiting = only;
-        if (waiting != null && waiting.outcome() == null) {
-          lane.settle(waiting, new Outcome.Failed(Engine.closedException()), later);
+        Request unsettled = only;
+        if (unsettled != null && unsettled.outcome() == null) {
+          lane.settle(unsettled, new Outcome.Failed(Engine.closedException()), later);
         }
         if (tenure != null) {
           // granted since the lanes were told
@@ -599,16 +355,11 @@ final class Claimant extends Timed {
 
   /** The client is closed and its timer gone: whoever still waits for a release is told that it was not confirmed. */
   void giveUpEnding() {
-    Later later = new Later();
-    lane.lock.lock();
-    try {
+    lane.step(later -> {
       if (ending != null) {
         ending.unconfirmed(later);
       }
-    } finally {
-      lane.lock.unlock();
-    }
-    later.run();
+    });
   }
 
   /** How the claim ends. */
@@ -628,87 +379,45 @@ final class Claimant extends Timed {
     if (ending != null) {
       ending.over(later);
     }
-    engine.timer.clear(this);
-    onTimer = false;
-    engine.forget(this);
-    lane.over(this, later);
+    clearAlarm();
+    engine.registry.forget(this);
+    lane.claims.over(this, later);
   }
 
   // time
 
   @Override
   void due() {
-    Later later = new Later();
-    lane.lock.lock();
-    try {
-      onTimer = false;
-      if (engine.ticker.nanos() - wakeNanos < 0) {
-        if (phase != Phase.OVER) {
-          wakeAt(wakeNanos);
-        }
-      } else if (inFlight && (phase == Phase.ASKING || phase == Phase.ENDING)) {
-        inFlight = false;
-        if (phase == Phase.ENDING) {
-          ending().attemptAnswered(null, later);
-        } else {
-          troubled(null, later);
-        }
-      } else if (phase == Phase.WAITING) {
-        waitingDue(later);
-      } else if (phase == Phase.HELD && tenure != null) {
-        tenure.due(later);
-      } else if (phase == Phase.ENDING) {
-        ending().due(later);
+    lane.step(later -> {
+      if (phase != Phase.OVER && isDue()) {
+        due(later);
       }
-    } finally {
-      lane.lock.unlock();
-    }
-    later.run();
+    });
   }
 
-  private void waitingDue(Later later) {
-    if (keepPending) {
-      keepPending = false;
-      failed(null, later);
-    } else if (inStoreQueue && !retrying) {
-      keepPending = true;
-      askedNanos = engine.ticker.nanos();
-      // the batched refresh is also how a grant is found whose message was lost
-      engine.keeper.add(this, null, 0);
-      later.add(engine.keeper.flush);
-      wakeAt(engine.ticker.nanos() + engine.requestNanos(claim));
-    } else {
-      ask(later);
+  private void due(Later later) {
+    if (attempts.inFlight() && (phase == Phase.ASKING || phase == Phase.ENDING)) {
+      attempts.giveUp();
+      if (phase == Phase.ENDING) {
+        ending().attemptAnswered(null, later);
+      } else {
+        waiting.troubled(null, later);
+      }
+    } else if (isWaiting()) {
+      waiting.due(later);
+    } else if (phase == Phase.HELD && tenure != null) {
+      tenure.due(later);
+    } else if (phase == Phase.ENDING) {
+      ending().due(later);
     }
-  }
-
-  /** Ignores wake-ups for what came before. */
-  void expectWakeAt(long nanos) {
-    wakeNanos = nanos;
-  }
-
-  /** Sets the timer; a wake-up before this time, for something that is over, is ignored. */
-  void wakeAt(long nanos) {
-    wakeNanos = nanos;
-    if (onTimer && armedNanos == nanos) {
-      return;
-    }
-    onTimer = true;
-    armedNanos = nanos;
-    engine.timer.set(this, nanos);
   }
 
   @Override
   void clockJumped() {
-    Later later = new Later();
-    lane.lock.lock();
-    try {
+    lane.step(later -> {
       if (phase == Phase.HELD && tenure != null) {
         tenure.due(later);
       }
-    } finally {
-      lane.lock.unlock();
-    }
-    later.run();
+    });
   }
 }

@@ -79,7 +79,7 @@ final class Ending {
         + claimant.claim.lease().toNanos()
         + claimant.claim.lease().toNanos() / 100
         + FINAL_GRACE_NANOS;
-    if (claimant.inFlight) {
+    if (claimant.attempts.inFlight()) {
       waitsForAttempt = true;
     } else {
       send(now, later);
@@ -138,7 +138,7 @@ final class Ending {
     sent++;
     int current = ++number;
     // what is answered only while the end is under way may be applied behind it
-    boolean certain = claimant.unanswered == 0;
+    boolean certain = !claimant.attempts.anyUnanswered();
     // a wake-up for what came before must not be taken for this request's time-out
     claimant.expectWakeAt(now + claimant.engine.requestNanos(claimant.claim));
     later.add(() -> request(current, certain));
@@ -146,7 +146,8 @@ final class Ending {
 
   private void request(int current, boolean certain) {
     Engine engine = claimant.engine;
-    CompletionStage<Ended> stage = engine.end(claimant.claim, keepFor, claimant.lastGiveUp);
+    CompletionStage<Ended> stage =
+        engine.end(claimant.claim, keepFor, claimant.attempts.lastGiveUp());
     if (stage.getClass() == CompletableFuture.class
         && stage instanceof CompletableFuture<Ended> future
         && future.isDone()
@@ -195,7 +196,7 @@ final class Ending {
     finishFirst(wasOurs, null, later);
     if (certain || ended.isFinal()) {
       claimant.over(later);
-    } else if (claimant.unanswered == 0) {
+    } else if (!claimant.attempts.anyUnanswered()) {
       send(claimant.engine.ticker.nanos(), later);
     } else {
       againOrNever(Math.max(nanosToGiveUp(), PAUSE_NANOS << Math.min(repeats++, 6)), later);
@@ -229,7 +230,7 @@ final class Ending {
       LOG.log(Level.WARNING, "the store's module does not tell the time", e);
       return most;
     }
-    Duration left = Duration.between(now, claimant.lastGiveUp);
+    Duration left = Duration.between(now, claimant.attempts.lastGiveUp());
     return Math.max(0, Math.min(most, left.toNanos() + 1_000_000L));
   }
 
@@ -259,6 +260,6 @@ final class Ending {
         }
       });
     }
-    claimant.lane.firstEndDone(claimant, later);
+    claimant.lane.restraint.firstEndDone(claimant, later);
   }
 }

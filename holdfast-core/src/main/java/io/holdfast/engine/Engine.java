@@ -4,12 +4,10 @@ package io.holdfast.engine;
 import io.holdfast.ConfigurationException;
 import io.holdfast.DistributedLock;
 import io.holdfast.Guarantees;
-import io.holdfast.Holder;
 import io.holdfast.Holdfast;
 import io.holdfast.LockAdmin;
 import io.holdfast.LockEvent;
 import io.holdfast.LockOptions;
-import io.holdfast.LossReason;
 import io.holdfast.Ticker;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
@@ -20,7 +18,6 @@ import io.holdfast.spi.Kept;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.Mode;
-import io.holdfast.spi.StoreEvents;
 import io.holdfast.spi.StoreTraits;
 import java.lang.System.Logger.Level;
 import java.lang.ref.ReferenceQueue;
@@ -32,9 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -42,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * One client: lanes by name, claims by number, one timer, one keeper of leases. Everything that happens does so in a
  * {@link Lane}; this class connects lanes, store and callers.
  */
-final class Engine implements Holdfast, StoreEvents {
+final class Engine implements Holdfast {
   static final CompletableFuture<Boolean> YES = CompletableFuture.completedFuture(true);
   static final CompletableFuture<Boolean> NO = CompletableFuture.completedFuture(false);
   private static final System.Logger LOG = System.getLogger("io.holdfast");
@@ -70,13 +65,13 @@ final class Engine implements Holdfast, StoreEvents {
   private final Reconciler reconciler;
   private final long requestTimeoutNanos;
   private final Lanes lanes = new Lanes(this);
-  private final Map<Long, Claimant> claims = new ConcurrentHashMap<>();
 
-  // what was made last and may well be needed again; immutable, so that a race costs a copy at most
+  /** Its claims. */
+  final Registry registry;
+
+  /** What was made last and may well be needed again; immutable, so that a race costs a copy at most. */
   private Tenure.@Nullable Span lastSpan;
-  private @Nullable Holder lastHolder;
 
-  private final AtomicLong numbers = new AtomicLong();
   private final AtomicBoolean closed = new AtomicBoolean();
 
   Engine(EngineSettings settings) {
@@ -95,7 +90,8 @@ final class Engine implements Holdfast, StoreEvents {
     this.requestTimeoutNanos = settings.requestTimeout().toNanos();
     this.connection = new Connection(this);
     this.reconciler = new Reconciler(this);
-    store.start(settings.runtime(), this);
+    this.registry = new Registry(settings, reconciler);
+    store.start(settings.runtime(), registry);
   }
 
   private void afterTick() {
@@ -169,36 +165,7 @@ final class Engine implements Holdfast, StoreEvents {
     }
   }
 
-  // lanes
-
-  Claimant newClaimant(Lane lane, Request asking, Mode mode, @Nullable Request only) {
-    LockOptions options = asking.options;
-    ClaimId id = new ClaimId(settings.clientId(), numbers.incrementAndGet());
-    Claim claim = new Claim(id, lane.key, 1, 1, options.leaseFor(), options.fair(), holder(asking));
-    Claimant claimant = new Claimant(lane, claim, mode, options, only);
-    claims.put(id.number(), claimant);
-    return claimant;
-  }
-
-  private Holder holder(Request asking) {
-    Holder last = lastHolder;
-    if (last != null
-        && last.thread().equals(asking.threadName)
-        && last.note().equals(asking.options.note())) {
-      return last;
-    }
-    Holder fresh = settings.holder(asking);
-    lastHolder = fresh;
-    return fresh;
-  }
-
-  void forget(Claimant claimant) {
-    claims.remove(claimant.claim.id().number());
-  }
-
-  boolean knows(ClaimId id) {
-    return claims.containsKey(id.number());
-  }
+  // shared
 
   String clientId() {
     return settings.clientId();
@@ -277,50 +244,6 @@ final class Engine implements Holdfast, StoreEvents {
     return connection.call(verb);
   }
 
-  @Override
-  public void granted(ClaimId claim, Grant grant) {
-    Claimant claimant = find(claim);
-    if (claimant != null) {
-      claimant.pushed(grant);
-    }
-  }
-
-  @Override
-  public void lookAgain(ClaimId claim) {
-    Claimant claimant = find(claim);
-    if (claimant != null) {
-      claimant.lookAgain();
-    }
-  }
-
-  @Override
-  public void lookAgainAll() {
-    claims.values().forEach(Claimant::lookAgain);
-  }
-
-  @Override
-  public void disturbed() {
-    claims.values().forEach(claimant -> claimant.connection(false));
-  }
-
-  @Override
-  public void restored() {
-    claims.values().forEach(claimant -> claimant.connection(true));
-    reconciler.soon();
-  }
-
-  @Override
-  public void lost(ClaimId claim, LossReason reason) {
-    Claimant claimant = find(claim);
-    if (claimant != null) {
-      claimant.lostInStore(reason);
-    }
-  }
-
-  private @Nullable Claimant find(ClaimId id) {
-    return id.client().equals(settings.clientId()) ? claims.get(id.number()) : null;
-  }
-
   // closing
 
   @Override
@@ -345,7 +268,7 @@ final class Engine implements Holdfast, StoreEvents {
     }
     lanes.all().forEach(Lane::invalidate);
     List<CompletableFuture<Boolean>> ends = new ArrayList<>();
-    for (Claimant claimant : claims.values()) {
+    for (Claimant claimant : registry.all()) {
       ends.add(claimant.close());
     }
     return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new));
@@ -354,7 +277,7 @@ final class Engine implements Holdfast, StoreEvents {
   /** Stops timer and store, whatever was answered. */
   void finishClose() {
     timer.close();
-    claims.values().forEach(Claimant::giveUpEnding);
+    registry.all().forEach(Claimant::giveUpEnding);
     store.close();
     settings.closeOwn();
   }

@@ -26,7 +26,7 @@ final class FairClaims {
   void add(Request request, Later later) {
     if (inStore.size() < LIMIT) {
       inStore.add(request);
-      lane.askFor(request, Mode.QUEUE, later);
+      lane.claims.askFor(request, Mode.QUEUE, later);
     } else {
       behind.add(request);
     }

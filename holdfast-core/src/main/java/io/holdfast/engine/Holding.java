@@ -13,8 +13,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this process holds of one name: the current tenure, its release, its way from thread to thread, its loss. The
- * other half of the {@link Lane}'s state machine, under the same lock.
+ * What this process holds of one name: the current tenure, its release, its loss; {@link Relay} is its way from hand to
+ * hand. The other half of the {@link Lane}'s state machine, under the same lock.
  */
 final class Holding {
   private static final System.Logger LOG = System.getLogger("io.holdfast");
@@ -26,13 +26,22 @@ final class Holding {
   private final Engine engine;
   private @Nullable Tenure tenure;
 
+  /** Its way from hand to hand. */
+  final Relay relay;
+
   Holding(Lane lane) {
     this.lane = lane;
     this.engine = lane.engine;
+    this.relay = new Relay(lane, this);
   }
 
   boolean isEmpty() {
     return tenure == null;
+  }
+
+  @Nullable
+  Tenure tenure() {
+    return tenure;
   }
 
   /** Whether what this process holds was granted after a grant with this revision, which is therefore over. */
@@ -84,7 +93,7 @@ final class Holding {
     tenure = fresh;
     othersWait(grant.othersWait());
     countPassedOn();
-    lane.began(fresh.claimant, later);
+    lane.claims.began(fresh.claimant, later);
   }
 
   /** The store said whether another process waits. */
@@ -110,7 +119,8 @@ final class Holding {
     return turn != null && turn.isOver(nowNanos);
   }
 
-  private void countPassedOn() {
+  /** The lock went to another holder of this process. */
+  void countPassedOn() {
     if (turn != null) {
       turn.passedOn();
     }
@@ -137,7 +147,7 @@ final class Holding {
         boolean healthy = own.state() == HoldState.HELD;
         released(own, moment, false, later);
         Duration keepFor = now ? Duration.ZERO : own.options.holdAtLeast();
-        if (keepFor.isZero() && passedOn(held, healthy, moment, later)) {
+        if (keepFor.isZero() && relay.passOn(held, healthy, moment, later)) {
           result = Engine.YES;
         } else {
           result = held.claimant.ending().first();
@@ -161,162 +171,16 @@ final class Holding {
     engine.tell(later, () -> new LockEvent.Released(lane.key.name(), own.token, held, abandoned));
   }
 
-  /** Passes a released lock on without the store, or will once its lease is renewed; false if it goes back. */
-  private boolean passedOn(Tenure held, boolean healthy, Moment now, Later later) {
-    Request next = lane.first();
-    if (next == null || !takesOver(next, held) || lane.hasFairWaiters()) {
-      return false;
-    }
-    HandOver.Verdict verdict = HandOver.decide(
-        held.options().renew(),
-        held.handOvers(),
-        isOthersTurn(now.nanos()),
-        held.span.leaseNanos(),
-        held.leftNanos(now));
-    if (!healthy && verdict == HandOver.Verdict.PASS_ON) {
-      verdict = HandOver.Verdict.RENEW_FIRST;
-    }
-    switch (verdict) {
-      case PASS_ON -> offer(held, next, now, later);
-      case RENEW_FIRST -> {
-        held.own = null;
-        held.renew(now.nanos(), later);
-        held.schedule(now);
-      }
-      case GIVE_BACK -> {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  private static boolean takesOver(Request next, Tenure held) {
-    return Lane.suits(next.options, held.options())
-        && !held.options().fair()
-        && next.options.holdAtLeast().isZero();
-  }
-
-  private void end(Tenure held, Duration keepFor, long now, Later later) {
+  /** Gives a lock back to the store. */
+  void end(Tenure held, Duration keepFor, long now, Later later) {
     Claimant claimant = held.claimant;
     held.own = null;
     held.free = false;
     if (tenure == held) {
       tenure = null;
-      lane.releasing(claimant);
+      lane.restraint.releasing(claimant);
     }
     claimant.finish(keepFor, now, later);
-  }
-
-  /**
-   * Lets whoever comes first take the lock, and calls the first in the queue to try; or hands it over, if the first has
-   * waited long enough or has no thread that could come.
-   */
-  private void offer(Tenure held, Request first, Moment now, Later later) {
-    if (first.thread == null || isDue(first, now)) {
-      passOn(held, first, now, later);
-    } else {
-      held.own = null;
-      held.free = true;
-      call(first, later);
-    }
-  }
-
-  private static boolean isDue(Request first, Moment now) {
-    return now.nanos() - first.startNanos >= HandOver.PATIENCE_NANOS;
-  }
-
-  private static void call(Request first, Later later) {
-    if (!first.called) {
-      first.called = true;
-      later.add(first::announce);
-    }
-  }
-
-  /** Gives a request the lock if it is free to take; says whether it did. */
-  boolean take(Request request, Later later) {
-    Tenure held = tenure;
-    if (held == null || !held.free || !takesOver(request, held)) {
-      return false;
-    }
-    Moment now = engine.ticker.now();
-    if (held.leftNanos(now) <= 0) {
-      return false;
-    }
-    passOn(held, request, now, later);
-    return true;
-  }
-
-  /** As {@link #take}, but not once the first in the queue is due: then that one gets the lock. */
-  boolean takeUnlessFirstIsDue(Request request, Later later) {
-    Tenure held = tenure;
-    if (held == null || !held.free) {
-      return false;
-    }
-    Request first = lane.first();
-    if (first != null && isDue(first, engine.ticker.now())) {
-      settleFree(held, later);
-      return false;
-    }
-    return take(request, later);
-  }
-
-  /** The lock is free to take and whoever was called has not come: the first gets it, or the store. */
-  void settleFree(Tenure held, Later later) {
-    Request first = lane.first();
-    if (first == null || !take(first, later)) {
-      end(held, Duration.ZERO, engine.ticker.nanos(), later);
-    }
-  }
-
-  /** A request left the queue; if it was the one that was called, the next one is. */
-  void callNext(Later later) {
-    Tenure held = tenure;
-    Request first = lane.first();
-    if (held == null || !held.free || first == null) {
-      return;
-    }
-    if (takesOver(first, held)) {
-      offer(held, first, engine.ticker.now(), later);
-    } else {
-      end(held, Duration.ZERO, engine.ticker.nanos(), later);
-    }
-  }
-
-  private void passOn(Tenure held, Request next, Moment now, Later later) {
-    held.free = false;
-    countPassedOn();
-    EngineHold hold = held.give(next, now, true);
-    if (held.isStale(now)) {
-      // asks whether others have come to wait, so that the bound on local runs means something
-      held.renew(now.nanos(), later);
-    }
-    held.schedule(now);
-    lane.deliver(next, hold, true, later);
-  }
-
-  /** A renewal is awaited before the lock is passed on, and nobody waits for it any more. */
-  void endIfUnclaimed(Later later) {
-    Tenure held = tenure;
-    if (held != null && held.own == null) {
-      end(held, Duration.ZERO, engine.ticker.nanos(), later);
-    }
-  }
-
-  /** A renewal came while no hold was current: the lock is passed on now. */
-  void passOnAfterRenewal(Tenure held, Later later) {
-    if (held.own != null || held.free || tenure != held) {
-      return;
-    }
-    Moment now = engine.ticker.now();
-    Request next = lane.first();
-    if (next != null
-        && held.leftNanos(now) > 0
-        && takesOver(next, held)
-        && !isOthersTurn(now.nanos())) {
-      passOn(held, next, now, later);
-    } else {
-      end(held, Duration.ZERO, now.nanos(), later);
-    }
   }
 
   // loss
@@ -341,7 +205,7 @@ final class Holding {
       tenure = null;
     }
     claimant.lost(held, reason, now, later);
-    lane.contend(later);
+    lane.claims.contend(later);
   }
 
   private void tellLoss(Ownership own, @Nullable EngineHold hold) {
@@ -364,7 +228,7 @@ final class Holding {
     Ownership own = held.own;
     if (own != null) {
       reportAbandoned(own, now, later);
-      if (!passedOn(held, false, now, later)) {
+      if (!relay.passOn(held, false, now, later)) {
         end(held, Duration.ZERO, now.nanos(), later);
       }
     }

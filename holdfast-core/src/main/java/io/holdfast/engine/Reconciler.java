@@ -105,7 +105,7 @@ final class Reconciler extends Timed {
   private CompletionStage<?> endForgotten(Map<ClaimId, LockKey> own) {
     List<CompletableFuture<?>> ends = new ArrayList<>();
     own.forEach((id, key) -> {
-      if (!engine.knows(id)) {
+      if (!engine.registry.knows(id)) {
         LOG.log(Level.WARNING, "lock={0} claim={1}: forgotten claim ended", key, id);
         Claim claim = new Claim(id, key, 1, 1, Duration.ofSeconds(1), false, NOBODY);
         ends.add(engine.end(claim, Duration.ZERO, engine.store.time()).toCompletableFuture());

@@ -7,15 +7,15 @@ package io.holdfast.engine;
  */
 final class StayOut extends Timed {
   final boolean holdsBack;
-  private final Lane lane;
+  private final Restraint restraint;
 
-  StayOut(Lane lane, boolean holdsBack) {
-    this.lane = lane;
+  StayOut(Restraint restraint, boolean holdsBack) {
+    this.restraint = restraint;
     this.holdsBack = holdsBack;
   }
 
   @Override
   void due() {
-    lane.stayedOut(this);
+    restraint.stayedOut(this);
   }
 }

@@ -97,7 +97,7 @@ final class Tenure {
       return;
     }
     if (free) {
-      claimant.lane.holding.settleFree(this, later);
+      claimant.lane.holding.relay.settleFree(this, later);
       return;
     }
     if (holder != null && isAbandoned()) {

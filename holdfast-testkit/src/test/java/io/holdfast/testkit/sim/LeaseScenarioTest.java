@@ -19,7 +19,7 @@ class LeaseScenarioTest {
     Scenario.of(scene -> {
           scene.on(A, Message.ATTEMPT).replyTakes(250);
           scene.cut(255, A, 2_000);
-          Scene.Ask slow = scene.acquire(0, A);
+          Ask slow = scene.acquire(0, A);
           scene.check(
               300, () -> assertThat(slow.hold().remaining()).isLessThan(Duration.ofMillis(700)));
           scene.quiet(4_000);
@@ -36,8 +36,8 @@ class LeaseScenarioTest {
   @Test
   void pushedGrant_countsFromTheLastRequest() {
     Scenario.of(scene -> {
-          Scene.Ask holder = scene.acquire(0, A);
-          Scene.Ask waiter = scene.acquire(10, B);
+          Ask holder = scene.acquire(0, A);
+          Ask waiter = scene.acquire(10, B);
           scene.pause(50, B, 500);
           scene.release(60, holder);
           scene.on(B, Message.KEEP).allUntil(2_000).isLost();
@@ -57,12 +57,12 @@ class LeaseScenarioTest {
   @Test
   void pushedGrant_ofAnEarlierWait() {
     Scenario.of(scene -> {
-          Scene.Ask holder = scene.acquire(0, A);
-          Scene.Ask waiter = scene.acquire(10, B);
+          Ask holder = scene.acquire(0, A);
+          Ask waiter = scene.acquire(10, B);
           scene.on(B, Message.PUSH).replyTakes(1_100);
           scene.on(B, Message.KEEP).allUntil(680).isLost();
           scene.release(50, holder);
-          Scene.Ask next = scene.acquire(660, C);
+          Ask next = scene.acquire(660, C);
           scene.release(1_800, next);
           scene.release(2_500, waiter);
           scene.quiet(4_000);
@@ -83,9 +83,9 @@ class LeaseScenarioTest {
   @Test
   void waiter_whoseTimeHasEndedInTheQueue() {
     Scenario.of(scene -> {
-          Scene.Ask holder = scene.acquire(0, A);
-          Scene.Ask stopped = scene.acquire(10, B);
-          Scene.Ask next = scene.acquire(20, C);
+          Ask holder = scene.acquire(0, A);
+          Ask stopped = scene.acquire(10, B);
+          Ask next = scene.acquire(20, C);
           scene.pause(30, B, 800);
           scene.release(650, holder);
           scene.release(2_000, next);
@@ -105,9 +105,9 @@ class LeaseScenarioTest {
   @Test
   void machine_sleeps() {
     Scenario.of(scene -> {
-          Scene.Ask holder = scene.acquire(0, A);
+          Ask holder = scene.acquire(0, A);
           scene.suspend(100, A, 5_000);
-          Scene.Ask next = scene.acquire(200, B);
+          Ask next = scene.acquire(200, B);
           scene.release(6_000, next);
           scene.quiet(7_000);
           scene.inTheEnd(() -> {
@@ -124,7 +124,7 @@ class LeaseScenarioTest {
   @Test
   void wallClock_isSetBack() {
     Scenario.of(setup -> setup.sleeps = false, scene -> {
-          Scene.Ask holder = scene.acquire(0, A);
+          Ask holder = scene.acquire(0, A);
           scene.cut(100, A, 3_000);
           scene.at(200, () -> scene.process(A).clock.stepWall(-3 * Setup.SECOND));
           scene.quiet(4_000);
@@ -146,7 +146,7 @@ class LeaseScenarioTest {
               setup.storeRate = 1.008;
             },
             scene -> {
-              Scene.Ask holder = scene.acquire(0, A);
+              Ask holder = scene.acquire(0, A);
               scene.cut(100, A, 15_000);
               scene.quiet(16_000);
               scene.inTheEnd(() -> assertThat(holder.hold().isValid()).isFalse());
@@ -159,7 +159,7 @@ class LeaseScenarioTest {
   @Test
   void lease_isNotRoundedDown() {
     Scenario.of(scene -> {
-          Scene.Ask holder = scene.acquire(0, A);
+          Ask holder = scene.acquire(0, A);
           scene.cut(100, A, 2_000);
           scene.quiet(3_000);
           scene.inTheEnd(() -> assertThat(holder.hold().isValid()).isFalse());
@@ -172,7 +172,7 @@ class LeaseScenarioTest {
   @Test
   void renewals_areLost() {
     Scenario.of(scene -> {
-          Scene.Ask holder = scene.acquire(0, A);
+          Ask holder = scene.acquire(0, A);
           scene.on(A, Message.KEEP).allUntil(3_000).isLost();
           scene.quiet(4_000);
           scene.inTheEnd(() -> {
@@ -189,7 +189,7 @@ class LeaseScenarioTest {
   @Test
   void renewals_endWithTheRelease() {
     Scenario.of(scene -> {
-          Scene.Ask holder = scene.acquire(0, A);
+          Ask holder = scene.acquire(0, A);
           scene.release(1_500, holder);
           scene.quiet(4_000);
           scene.inTheEnd(() -> {
@@ -207,8 +207,8 @@ class LeaseScenarioTest {
   void wallClocks_areApart() {
     Scenario.of(scene -> {
           scene.at(0, () -> scene.process(B).clock.stepWall(8 * Setup.SECOND));
-          Scene.Ask holder = scene.acquire(10, A);
-          Scene.Ask next = scene.acquire(50, B);
+          Ask holder = scene.acquire(10, A);
+          Ask next = scene.acquire(50, B);
           scene.release(300, holder);
           scene.release(500, next);
           scene.quiet(3_000);
@@ -222,10 +222,10 @@ class LeaseScenarioTest {
   @Test
   void holder_dies() {
     Scenario.of(scene -> {
-          Scene.Ask unused = scene.acquire(0, A);
+          Ask unused = scene.acquire(0, A);
           scene.on(A, Message.KEEP).allUntil(100).isLost();
           scene.crash(100, A);
-          Scene.Ask next = scene.acquire(200, B);
+          Ask next = scene.acquire(200, B);
           scene.release(3_000, next);
           scene.quiet(300);
           scene.inTheEnd(() -> {
@@ -242,7 +242,7 @@ class LeaseScenarioTest {
   @Test
   void wallClock_isSetForward() {
     Scenario.of(scene -> {
-          Scene.Ask holder = scene.acquire(0, A);
+          Ask holder = scene.acquire(0, A);
           scene.at(100, () -> scene.process(A).clock.stepWall(5 * Setup.SECOND));
           scene.at(101, A, () -> holder.held().probe());
           scene.at(200, () -> scene.process(A).clock.stepWall(-5 * Setup.SECOND));
@@ -263,8 +263,8 @@ class LeaseScenarioTest {
   @Test
   void storeClock_stepsForwardBeforeAPushedGrant() {
     Scenario.of(scene -> {
-          Scene.Ask holder = scene.acquire(0, A);
-          Scene.Ask waiter = scene.acquire(10, B);
+          Ask holder = scene.acquire(0, A);
+          Ask waiter = scene.acquire(10, B);
           scene.pause(50, B, 450);
           scene.on(B, Message.KEEP).allUntil(2_000).isLost();
           scene.at(60, () -> scene.world.server.step(300_000));

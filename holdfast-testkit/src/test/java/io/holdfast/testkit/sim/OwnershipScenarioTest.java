@@ -20,9 +20,9 @@ class OwnershipScenarioTest {
   @Test
   void release_afterTheLease() {
     Scenario.of(scene -> {
-          Scene.Ask slow = scene.acquire(0, A);
+          Ask slow = scene.acquire(0, A);
           scene.pause(100, A, 1_500);
-          Scene.Ask next = scene.acquire(200, B);
+          Ask next = scene.acquire(200, B);
           scene.release(1_490, slow);
           scene.release(2_000, next);
           scene.quiet(3_000);
@@ -39,9 +39,9 @@ class OwnershipScenarioTest {
   @Test
   void release_isOneStep() {
     Scenario.of(scene -> {
-          Scene.Ask holder = scene.acquire(0, A);
+          Ask holder = scene.acquire(0, A);
           scene.on(A, Message.KEEP).allUntil(3_000).isLost();
-          Scene.Ask next = scene.acquire(200, B);
+          Ask next = scene.acquire(200, B);
           scene.on(A, Message.END).from(902).takes(300);
           scene.release(900, holder);
           scene.release(2_000, next);
@@ -59,7 +59,7 @@ class OwnershipScenarioTest {
   @Test
   void renewal_afterTheLease() {
     Scenario.of(scene -> {
-          Scene.Ask holder = scene.acquire(0, A);
+          Ask holder = scene.acquire(0, A);
           scene.on(A, Message.KEEP).allUntil(3_000).takes(1_100);
           scene.quiet(4_000);
           scene.inTheEnd(() -> {
@@ -76,9 +76,9 @@ class OwnershipScenarioTest {
   @Test
   void renewal_ofAnothersLease() {
     Scenario.of(scene -> {
-          Scene.Ask holder = scene.acquire(0, A);
+          Ask holder = scene.acquire(0, A);
           scene.on(A, Message.KEEP).allUntil(3_000).takes(1_100);
-          Scene.Ask next = scene.acquire(200, B);
+          Ask next = scene.acquire(200, B);
           scene.release(2_500, next);
           scene.quiet(4_000);
           scene.inTheEnd(() -> {
@@ -94,11 +94,11 @@ class OwnershipScenarioTest {
   @Test
   void evict_endsWhatWasSeen() {
     Scenario.of(scene -> {
-          Scene.Ask seen = scene.acquire(0, A);
+          Ask seen = scene.acquire(0, A);
           long[] revision = new long[1];
           scene.at(100, () -> revision[0] = scene.world.server.seen(Scene.LOCK));
           scene.release(200, seen);
-          Scene.Ask next = scene.acquire(300, B);
+          Ask next = scene.acquire(300, B);
           scene.at(400, () -> scene.world.server.evict(Scene.LOCK, revision[0]));
           scene.release(1_000, next);
           scene.quiet(2_000);
@@ -118,10 +118,10 @@ class OwnershipScenarioTest {
   @Test
   void evictedHolder_isFencedByTheNextWrite() {
     Scenario.of(scene -> {
-          Scene.Ask evicted = scene.acquire(0, A);
+          Ask evicted = scene.acquire(0, A);
           scene.at(
               100, () -> scene.world.server.evict(Scene.LOCK, scene.world.server.seen(Scene.LOCK)));
-          Scene.Ask next = scene.acquire(110, B);
+          Ask next = scene.acquire(110, B);
           scene.at(120, A, evicted::write);
           scene.at(140, B, next::write);
           scene.at(160, A, evicted::write);
@@ -145,10 +145,10 @@ class OwnershipScenarioTest {
   @Test
   void slowHolder_writesAfterItsLease() {
     Scenario.of(scene -> {
-          Scene.Ask slow = scene.acquire(0, A);
+          Ask slow = scene.acquire(0, A);
           scene.at(500, A, slow::write);
           scene.pause(500, A, 3_000);
-          Scene.Ask next = scene.acquire(600, B);
+          Ask next = scene.acquire(600, B);
           scene.at(2_000, B, next::write);
           scene.release(4_000, next);
           scene.quiet(5_000);
@@ -165,11 +165,11 @@ class OwnershipScenarioTest {
   @Test
   void slowWrite_arrivesAfterTheLease() {
     Scenario.of(scene -> {
-          Scene.Ask slow = scene.acquire(0, A);
+          Ask slow = scene.acquire(0, A);
           scene.on(A, Message.WRITE).takes(2_500);
           scene.at(100, A, slow::write);
           scene.release(200, slow);
-          Scene.Ask next = scene.acquire(300, B);
+          Ask next = scene.acquire(300, B);
           scene.at(400, B, next::write);
           scene.release(1_000, next);
           scene.quiet(5_000);
@@ -184,10 +184,10 @@ class OwnershipScenarioTest {
   @Test
   void storeClock_stepsBackAfterARelease() {
     Scenario.of(scene -> {
-          Scene.Ask first = scene.acquire(0, A);
+          Ask first = scene.acquire(0, A);
           scene.release(100, first);
           scene.at(200, () -> scene.world.server.step(-2_000_000));
-          Scene.Ask second = scene.acquire(300, B);
+          Ask second = scene.acquire(300, B);
           scene.release(400, second);
           scene.quiet(1_000);
           scene.inTheEnd(() -> assertThat(second.held().token).isGreaterThan(first.held().token));
@@ -202,9 +202,9 @@ class OwnershipScenarioTest {
   void wallClocks_makeNoTokens() {
     Scenario.of(scene -> {
           scene.at(0, () -> scene.process(B).clock.stepWall(-8 * Setup.SECOND));
-          Scene.Ask first = scene.acquire(10, A);
+          Ask first = scene.acquire(10, A);
           scene.release(100, first);
-          Scene.Ask second = scene.acquire(300, B);
+          Ask second = scene.acquire(300, B);
           scene.release(400, second);
           scene.quiet(1_000);
           scene.inTheEnd(() -> assertThat(second.held().token).isGreaterThan(first.held().token));
@@ -220,9 +220,9 @@ class OwnershipScenarioTest {
   @Test
   void storeClock_stepsForwardDuringALease() {
     Scenario.of(scene -> {
-          Scene.Ask early = scene.acquire(0, A);
+          Ask early = scene.acquire(0, A);
           scene.at(100, () -> scene.world.server.step(5_000_000));
-          Scene.Ask next = scene.acquire(110, B);
+          Ask next = scene.acquire(110, B);
           scene.at(150, B, next::write);
           scene.at(160, A, early::write);
           scene.release(1_000, next);
@@ -241,7 +241,7 @@ class OwnershipScenarioTest {
   @Test
   void reentrantLock_countsForEachThread() {
     Scenario.of(scene -> {
-          Scene.Ask holder = scene.acquire(0, A);
+          Ask holder = scene.acquire(0, A);
           scene.at(10, A, () -> enterTwice(scene, holder));
           scene.quiet(2_000);
           scene.inTheEnd(() -> {
@@ -254,7 +254,7 @@ class OwnershipScenarioTest {
         .catches(Flaw.OWNER_IS_THE_PROCESS);
   }
 
-  private static void enterTwice(Scene scene, Scene.Ask holder) {
+  private static void enterTwice(Scene scene, Ask holder) {
     boolean shared = scene.world.flaw == Flaw.OWNER_IS_THE_PROCESS;
     SteppedJavaLock first = new SteppedJavaLock(holder.lock, SimThread.numbered(0));
     SteppedJavaLock second = new SteppedJavaLock(holder.lock, SimThread.numbered(shared ? 0 : 1));

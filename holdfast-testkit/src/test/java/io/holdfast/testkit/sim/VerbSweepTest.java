@@ -55,7 +55,7 @@ class VerbSweepTest {
     ACQUIRE_AND_INTERRUPT {
       @Override
       void tell(Scene scene, UnaryOperator<LockOptions.Builder> options) {
-        Scene.Ask interrupted = hold(scene, scene.block(5, B, options), 10);
+        Ask interrupted = hold(scene, scene.block(5, B, options), 10);
         hold(scene, scene.acquire(0, A, options), 20);
         hold(scene, scene.acquire(6, C, options), 10);
         scene.cancel(24, interrupted);
@@ -65,7 +65,7 @@ class VerbSweepTest {
       @Override
       void tell(Scene scene, UnaryOperator<LockOptions.Builder> options) {
         hold(scene, scene.acquire(0, A, options), 20);
-        Scene.Ask cancelled = hold(scene, scene.acquire(5, B, options), 10);
+        Ask cancelled = hold(scene, scene.acquire(5, B, options), 10);
         hold(scene, scene.acquire(6, B, options), 10);
         scene.cancel(24, cancelled);
       }
@@ -112,7 +112,7 @@ class VerbSweepTest {
 
     abstract void tell(Scene scene, UnaryOperator<LockOptions.Builder> options);
 
-    private static Scene.Ask hold(Scene scene, Scene.Ask ask, long millis) {
+    private static Ask hold(Scene scene, Ask ask, long millis) {
       scene.releaseWhenHeldFor(millis, ask);
       return ask;
     }

@@ -24,8 +24,8 @@ class WaitingScenarioTest {
   @Test
   void notification_isLost() {
     Scenario.of(setup -> setup.queues = false, scene -> {
-          Scene.Ask holder = scene.acquire(0, A);
-          Scene.Ask waiter = scene.acquire(10, B);
+          Ask holder = scene.acquire(0, A);
+          Ask waiter = scene.acquire(10, B);
           scene.on(B, Message.PUSH).replyIsLost();
           scene.release(100, holder);
           scene.release(1_000, waiter);
@@ -43,8 +43,8 @@ class WaitingScenarioTest {
   @Test
   void messageOfAGrant_isLost() {
     Scenario.of(scene -> {
-          Scene.Ask holder = scene.acquire(0, A);
-          Scene.Ask waiter = scene.acquire(10, B);
+          Ask holder = scene.acquire(0, A);
+          Ask waiter = scene.acquire(10, B);
           scene.on(B, Message.PUSH).replyIsLost();
           scene.release(100, holder);
           scene.release(1_000, waiter);
@@ -63,8 +63,8 @@ class WaitingScenarioTest {
   @Test
   void release_betweenTheLookAndTheSubscription() {
     Scenario.of(setup -> setup.queues = false, scene -> {
-          Scene.Ask holder = scene.acquire(0, A);
-          Scene.Ask waiter = scene.acquire(10, B);
+          Ask holder = scene.acquire(0, A);
+          Ask waiter = scene.acquire(10, B);
           scene.release(13, holder);
           scene.release(1_000, waiter);
           scene.quiet(20);
@@ -81,9 +81,9 @@ class WaitingScenarioTest {
   @Test
   void waiter_hasDied() {
     Scenario.of(setup -> setup.lease = 10 * Setup.SECOND, scene -> {
-          Scene.Ask holder = scene.acquire(0, A);
-          Scene.Ask dead = scene.acquire(10, B);
-          Scene.Ask next = scene.acquire(20, C);
+          Ask holder = scene.acquire(0, A);
+          Ask dead = scene.acquire(10, B);
+          Ask next = scene.acquire(20, C);
           scene.crash(30, B);
           scene.release(40, holder);
           scene.release(12_000, next);
@@ -102,9 +102,9 @@ class WaitingScenarioTest {
   @Test
   void fairWaiters_areServedInOrder() {
     Scenario.of(scene -> {
-          Scene.Ask holder = scene.acquire(0, A, options -> options.fair(true));
-          Scene.Ask first = scene.acquire(10, B, options -> options.fair(true));
-          Scene.Ask second = scene.acquire(20, C, options -> options.fair(true));
+          Ask holder = scene.acquire(0, A, options -> options.fair(true));
+          Ask first = scene.acquire(10, B, options -> options.fair(true));
+          Ask second = scene.acquire(20, C, options -> options.fair(true));
           scene.on(C, Message.KEEP).allUntil(300).comesAgainAfter(0);
           scene.release(300, holder);
           scene.release(400, first);
@@ -123,11 +123,11 @@ class WaitingScenarioTest {
   @Test
   void localHandOver_doesNotStarveOthers() {
     Scenario.of(scene -> {
-          Scene.Ask holder = scene.acquire(0, A);
-          Scene.Ask other = scene.acquire(30, B);
-          List<Scene.Ask> local = new ArrayList<>();
+          Ask holder = scene.acquire(0, A);
+          Ask other = scene.acquire(30, B);
+          List<Ask> local = new ArrayList<>();
           for (int i = 0; i < 60; i++) {
-            Scene.Ask next = scene.acquire(40, A);
+            Ask next = scene.acquire(40, A);
             scene.releaseWhenHeldFor(1, next);
             local.add(next);
           }
@@ -147,11 +147,10 @@ class WaitingScenarioTest {
   @Test
   void lock_isKeptAfterItsRelease() {
     Scenario.of(scene -> {
-          Scene.Ask first =
-              scene.acquire(0, A, options -> options.holdAtLeast(Duration.ofMillis(900)));
+          Ask first = scene.acquire(0, A, options -> options.holdAtLeast(Duration.ofMillis(900)));
           scene.release(50, first);
-          Scene.Ask tried = scene.tryAcquire(300, B);
-          Scene.Ask next = scene.acquire(400, C);
+          Ask tried = scene.tryAcquire(300, B);
+          Ask next = scene.acquire(400, C);
           scene.release(1_500, next);
           scene.release(1_500, tried);
           scene.quiet(3_000);
@@ -170,10 +169,10 @@ class WaitingScenarioTest {
   @Test
   void try_withoutAStore() {
     Scenario.of(scene -> {
-          Scene.Ask warm = scene.acquire(0, A);
+          Ask warm = scene.acquire(0, A);
           scene.release(20, warm);
           scene.cut(3_000, A, 5_000);
-          Scene.Ask tried = scene.tryAcquire(3_100, A);
+          Ask tried = scene.tryAcquire(3_100, A);
           scene.quiet(6_000);
           scene.inTheEnd(() -> assertThat(tried.came()).isEqualTo(Kind.FAILED));
         })
@@ -185,10 +184,9 @@ class WaitingScenarioTest {
   @Test
   void lock_isNotKeptForAJobThatDied() {
     Scenario.of(scene -> {
-          Scene.Ask died =
-              scene.acquire(0, A, options -> options.holdAtLeast(Duration.ofMillis(900)));
+          Ask died = scene.acquire(0, A, options -> options.holdAtLeast(Duration.ofMillis(900)));
           scene.crash(50, A);
-          Scene.Ask next = scene.acquire(60, B);
+          Ask next = scene.acquire(60, B);
           scene.releaseWhenHeldFor(10, next);
           scene.quiet(3_000);
           scene.inTheEnd(() -> {

@@ -20,7 +20,7 @@ class WithdrawalScenarioTest {
   void attempt_afterItsWithdrawal() {
     Scenario.of(scene -> {
           scene.on(A, Message.ATTEMPT).takes(2_000);
-          Scene.Ask late = scene.acquire(0, A);
+          Ask late = scene.acquire(0, A);
           scene.cancel(100, late);
           scene.quiet(3_000);
           scene.inTheEnd(() -> {
@@ -37,7 +37,7 @@ class WithdrawalScenarioTest {
   void attempt_afterItsWithdrawal_byEpoch() {
     Scenario.of(setup -> setup.finality = Setup.Finality.EPOCH, scene -> {
           scene.on(A, Message.ATTEMPT).takes(2_000);
-          Scene.Ask late = scene.acquire(0, A);
+          Ask late = scene.acquire(0, A);
           scene.cancel(100, late);
           scene.quiet(3_000);
           scene.inTheEnd(() -> {
@@ -59,7 +59,7 @@ class WithdrawalScenarioTest {
           scene.on(A, Message.ATTEMPT).breaks();
           scene.on(A, Message.ATTEMPT).takes(200);
           scene.on(A, Message.ATTEMPT).replyIsLost();
-          Scene.Ask overtaken = scene.acquire(0, A);
+          Ask overtaken = scene.acquire(0, A);
           scene.cancel(10, overtaken);
           scene.quiet(3_000);
           scene.inTheEnd(() -> {
@@ -79,7 +79,7 @@ class WithdrawalScenarioTest {
           scene.on(A, Message.ATTEMPT).breaks();
           scene.on(A, Message.ATTEMPT).takes(200);
           scene.on(A, Message.ATTEMPT).from(150).replyIsLost();
-          Scene.Ask ask = scene.acquire(0, A);
+          Ask ask = scene.acquire(0, A);
           scene.release(80, ask);
           scene.quiet(3_000);
           scene.inTheEnd(() -> {
@@ -97,7 +97,7 @@ class WithdrawalScenarioTest {
   void giveUpAt_isJudgedAfterTheWait() {
     Scenario.of(scene -> {
           scene.on(A, Message.ATTEMPT).waitsInTheStore(800);
-          Scene.Ask ask = scene.acquire(0, A);
+          Ask ask = scene.acquire(0, A);
           scene.cancel(50, ask);
           scene.quiet(3_000);
           scene.inTheEnd(() -> {
@@ -114,7 +114,7 @@ class WithdrawalScenarioTest {
   void driver_repeatsAnUnansweredAttempt() {
     Scenario.of(scene -> {
           scene.on(A, Message.ATTEMPT).isLost();
-          Scene.Ask ask = scene.acquire(0, A);
+          Ask ask = scene.acquire(0, A);
           scene.cancel(50, ask);
           scene.quiet(3_000);
           scene.inTheEnd(() -> assertThat(scene.events(Kind.GRANTED)).isEmpty());
@@ -128,7 +128,7 @@ class WithdrawalScenarioTest {
   void reply_ofARelease_isLost() {
     Scenario.of(scene -> {
           scene.on(A, Message.END).replyIsLost();
-          Scene.Ask ask = scene.acquire(0, A);
+          Ask ask = scene.acquire(0, A);
           scene.release(100, ask);
           scene.quiet(3_000);
           scene.inTheEnd(() -> {
@@ -144,9 +144,9 @@ class WithdrawalScenarioTest {
   void release_isLost() {
     Scenario.of(scene -> {
           scene.on(A, Message.END).isLost();
-          Scene.Ask ask = scene.acquire(0, A);
+          Ask ask = scene.acquire(0, A);
           scene.release(100, ask);
-          Scene.Ask next = scene.acquire(110, B);
+          Ask next = scene.acquire(110, B);
           scene.release(800, next);
           scene.quiet(3_000);
           scene.inTheEnd(() -> {
@@ -163,7 +163,7 @@ class WithdrawalScenarioTest {
   void reply_ofAGrant_isLost() {
     Scenario.of(scene -> {
           scene.on(A, Message.ATTEMPT).replyIsLost();
-          Scene.Ask ask = scene.acquire(0, A);
+          Ask ask = scene.acquire(0, A);
           scene.release(700, ask);
           scene.quiet(3_000);
           scene.inTheEnd(() -> {
@@ -179,9 +179,9 @@ class WithdrawalScenarioTest {
   @Test
   void copyOfAnAttempt_whileItWaits() {
     Scenario.of(scene -> {
-          Scene.Ask holder = scene.acquire(0, A);
+          Ask holder = scene.acquire(0, A);
           scene.on(B, Message.ATTEMPT).comesAgainAfter(0);
-          Scene.Ask waiter = scene.acquire(10, B);
+          Ask waiter = scene.acquire(10, B);
           scene.release(50, holder);
           scene.release(100, waiter);
           scene.quiet(300);
@@ -198,9 +198,9 @@ class WithdrawalScenarioTest {
   @Test
   void waiter_cancelledWhileItsGrantIsOnTheWay() {
     Scenario.of(scene -> {
-          Scene.Ask holder = scene.acquire(0, A);
-          Scene.Ask cancelled = scene.block(10, B);
-          Scene.Ask next = scene.acquire(20, C);
+          Ask holder = scene.acquire(0, A);
+          Ask cancelled = scene.block(10, B);
+          Ask next = scene.acquire(20, C);
           scene.on(B, Message.PUSH).replyTakes(50);
           scene.release(100, holder);
           scene.cancel(120, cancelled);
@@ -220,9 +220,9 @@ class WithdrawalScenarioTest {
   @Test
   void waiter_cancelledWithAnotherBehindItInItsProcess() {
     Scenario.of(scene -> {
-          Scene.Ask holder = scene.acquire(0, A);
-          Scene.Ask cancelled = scene.acquire(10, B);
-          Scene.Ask next = scene.acquire(20, B);
+          Ask holder = scene.acquire(0, A);
+          Ask cancelled = scene.acquire(10, B);
+          Ask next = scene.acquire(20, B);
           scene.on(B, Message.PUSH).replyTakes(50);
           scene.release(100, holder);
           scene.cancel(120, cancelled);
@@ -241,8 +241,8 @@ class WithdrawalScenarioTest {
   @Test
   void try_leavesNothing() {
     Scenario.of(scene -> {
-          Scene.Ask holder = scene.acquire(0, A);
-          Scene.Ask tried = scene.tryAcquire(10, B);
+          Ask holder = scene.acquire(0, A);
+          Ask tried = scene.tryAcquire(10, B);
           scene.release(100, holder);
           scene.quiet(120);
           scene.inTheEnd(() -> {
@@ -258,8 +258,8 @@ class WithdrawalScenarioTest {
   @Test
   void future_isEndedByItsOwner() {
     Scenario.of(scene -> {
-          Scene.Ask holder = scene.acquire(0, A);
-          Scene.Ask ended = scene.acquire(10, B);
+          Ask holder = scene.acquire(0, A);
+          Ask ended = scene.acquire(10, B);
           scene.on(B, Message.PUSH).replyTakes(50);
           scene.release(100, holder);
           scene.endFuture(120, ended);
@@ -278,9 +278,9 @@ class WithdrawalScenarioTest {
   @Test
   void hold_isDropped() {
     Scenario.of(scene -> {
-          Scene.Ask forgetful = scene.acquire(0, A);
+          Ask forgetful = scene.acquire(0, A);
           scene.drop(100, forgetful);
-          Scene.Ask next = scene.acquire(110, B);
+          Ask next = scene.acquire(110, B);
           scene.releaseWhenHeldFor(10, next);
           scene.quiet(5_000);
           scene.inTheEnd(() -> assertThat(next.came()).isEqualTo(Kind.ACQUIRED));

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.engine;
+
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Mode;
+import java.time.Instant;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The attempts of one claim: sends them, gives them up after their time, and counts what may have become of them.
+ *
+ * <p>An attempt that was not answered may have been applied, and until its {@code giveUpAt} may still be. {@link
+ * #unanswered} counts those; only when it is zero, or the store's clock is past the last {@code giveUpAt}, is an end
+ * final. A late answer is heard all the same: it settles what was unknown.
+ *
+ * <p>Guarded by the lane's lock. Methods that take a {@link Later} are called under it.
+ */
+final class Attempts {
+  private final Claimant claimant;
+  private final Lane lane;
+  private final Engine engine;
+
+  /** The last {@code giveUpAt} that was sent. */
+  private Instant lastGiveUp = Instant.MIN;
+
+  /** Attempts that may have been applied without our knowing. */
+  private int unanswered;
+
+  /** Whether any of them, however late its answer came, left something that waits. */
+  private boolean leftWaiter;
+
+  /** How many were sent; the newest has this number. */
+  private int sent;
+
+  /** Whether the newest attempt is neither answered nor given up. */
+  private boolean inFlight;
+
+  private @Nullable Long contactedNanos;
+
+  Attempts(Claimant claimant) {
+    this.claimant = claimant;
+    this.lane = claimant.lane;
+    this.engine = lane.engine;
+  }
+
+  Instant lastGiveUp() {
+    return lastGiveUp;
+  }
+
+  boolean anyUnanswered() {
+    return unanswered > 0;
+  }
+
+  boolean inFlight() {
+    return inFlight;
+  }
+
+  /** Nothing waits for the newest attempt any more, though its answer is heard if it comes. */
+  void giveUp() {
+    inFlight = false;
+  }
+
+  /**
+   * Whether nothing of them can be in the store, nor in what the store's module keeps on this side: one that waits may be
+   * queued there, or be looking again here, until it is ended.
+   */
+  boolean leftNothing() {
+    return unanswered == 0 && !leftWaiter;
+  }
+
+  /** When the time of a try began: with the call, or with the first contact if that was made for it. */
+  long triesSince(Request request) {
+    return contactedNanos == null ? request.startNanos : contactedNanos;
+  }
+
+  /** Sends the next one, once the lock is free. */
+  void send(long now, Later later) {
+    send(now, false, later);
+  }
+
+  private void send(long now, boolean contacted, Later later) {
+    inFlight = true;
+    unanswered++;
+    int number = ++sent;
+    long timeout = timeout(now);
+    // a wake-up for what came before must not be taken for this attempt's time-out
+    claimant.expectWakeAt(now + timeout);
+    Instant giveUp;
+    try {
+      giveUp = engine.store.time().plusNanos(timeout);
+    } catch (RuntimeException | Error e) {
+      // as if its verb had thrown, but certainly not applied
+      later.add(() -> answered(number, null, Failures.notAsked(e)));
+      return;
+    }
+    if (giveUp.isAfter(lastGiveUp)) {
+      lastGiveUp = giveUp;
+    }
+    later.add(() -> {
+      if (contacted || engine.isConnected()) {
+        request(number, giveUp, timeout);
+      } else {
+        // The contact has a time-out of its own; the attempt's begins after it, however short that is.
+        engine
+            .contact()
+            .whenComplete((ready, failure) -> Guard.run(() -> contacted(number, failure)));
+      }
+    });
+  }
+
+  /** A try has one time-out for all its attempts. */
+  private long timeout(long now) {
+    long timeout = engine.requestNanos(claimant.claim);
+    Request only = claimant.only;
+    if (only == null || !only.onlyTry) {
+      return timeout;
+    }
+    return Math.max(1, Math.min(timeout, triesSince(only) + timeout - now));
+  }
+
+  /** The first contact with the store was made, or failed: now the attempt can be sent, or has failed. */
+  private void contacted(int number, @Nullable Throwable failure) {
+    if (failure != null) {
+      answered(number, null, failure);
+      return;
+    }
+    lane.step(later -> {
+      unanswered--;
+      if (inFlight && number == sent) {
+        inFlight = false;
+        long now = engine.ticker.nanos();
+        contactedNanos = now;
+        if (claimant.contacted(now, later)) {
+          send(now, true, later);
+        }
+      }
+    });
+  }
+
+  private void request(int number, Instant giveUp, long timeoutNanos) {
+    CompletionStage<Answer> stage = engine.attempt(claimant.claim, claimant.mode, giveUp);
+    // not a subclass: the minimal stages that failedStage() makes are futures, and refuse to be asked
+    if (stage.getClass() == CompletableFuture.class
+        && stage instanceof CompletableFuture<Answer> future
+        && future.isDone()
+        && !future.isCompletedExceptionally()) {
+      answered(number, future.join(), null);
+      return;
+    }
+    stage.whenComplete((answer, failure) -> Guard.run(() -> answered(number, answer, failure)));
+    lane.lock.lock();
+    try {
+      if (inFlight && sent == number) {
+        claimant.wakeAt(engine.ticker.nanos() + timeoutNanos);
+      }
+    } finally {
+      lane.lock.unlock();
+    }
+  }
+
+  private void answered(int number, @Nullable Answer answer, @Nullable Throwable failure) {
+    Later later = new Later();
+    lane.lock.lock();
+    try {
+      boolean newest = inFlight && number == sent;
+      if (newest) {
+        inFlight = false;
+      }
+      if (answer != null || Failures.notApplied(failure)) {
+        unanswered--;
+      }
+      // also if it was given up meanwhile, and whatever a later attempt is answered
+      leftWaiter |= claimant.mode == Mode.QUEUE && answer instanceof Answer.Busy;
+      claimant.attemptAnswered(answer, failure, newest, later);
+    } finally {
+      lane.lock.unlock();
+    }
+    later.run();
+  }
+}
