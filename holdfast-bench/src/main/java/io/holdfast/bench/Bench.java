@@ -7,30 +7,52 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/** Measures what the issue sets bars for: {@code dev/bench [--quick] [--readme]}. */
+/** Measures what bars are set for: {@code dev/bench [--quick] [--readme] [GROUP...]}. */
 public final class Bench {
   private static final Set<String> OPTIONS = Set.of("--quick", "--readme");
 
+  /** In this order: the engine alone comes first, before the compiler has seen a second store. */
+  private static final Map<String, Group> GROUPS = new LinkedHashMap<>();
+
+  static {
+    GROUPS.put("memory", (scale, folder) -> MemoryBench.run(scale));
+    GROUPS.put("reentry", (scale, folder) -> ReentryBench.run(scale));
+    GROUPS.put("keeping", (scale, folder) -> KeepingBench.run(scale));
+    GROUPS.put("sqlite", SqliteBench::run);
+  }
+
+  /** Rows that are measured together. */
+  private interface Group {
+    List<Row> run(Scale scale, Path folder) throws Exception;
+  }
+
   private Bench() {}
 
-  /** Runs everything, prints the table, and writes it into the documents if asked to. */
+  /** Runs everything, or the groups that are named; prints the table, and writes it into the documents if asked to. */
   public static void main(String[] args) throws Exception {
-    List<String> options = List.of(args);
-    if (!OPTIONS.containsAll(options)) {
-      System.err.println("usage: dev/bench [--quick] [--readme]");
+    List<String> arguments = List.of(args);
+    List<String> groups =
+        arguments.stream().filter(argument -> !OPTIONS.contains(argument)).toList();
+    boolean readme = arguments.contains("--readme");
+    if (!GROUPS.keySet().containsAll(groups) || (readme && !groups.isEmpty())) {
+      System.err.println("usage: dev/bench [--quick] [--readme | GROUP...]; the groups are "
+          + String.join(", ", GROUPS.keySet()));
       System.exit(64);
     }
-    Scale scale = options.contains("--quick") ? Scale.QUICK : Scale.FULL;
-    List<Row> rows = run(scale, Bench::print);
+    Scale scale = arguments.contains("--quick") ? Scale.QUICK : Scale.FULL;
+    List<Row> rows =
+        run(scale, groups.isEmpty() ? List.copyOf(GROUPS.keySet()) : groups, Bench::print);
     Report report = new Report(
         rows, new Machine(System.getProperty("holdfast.bench.commit", "unknown"), scale));
     System.out.println("\n" + report.english());
-    if (options.contains("--readme")) {
+    if (readme) {
       report.write(Path.of(System.getProperty("holdfast.bench.root", ".")));
     }
   }
@@ -41,24 +63,27 @@ public final class Bench {
         row.name(), row.measured(), row.bar(), row.value(), row.verdict(), row.load()));
   }
 
-  /** The engine alone comes first, before the compiler has seen a second store. */
+  /** Runs everything. */
   static List<Row> run(Scale scale, Consumer<Row> told) throws Exception {
+    return run(scale, List.copyOf(GROUPS.keySet()), told);
+  }
+
+  private static List<Row> run(Scale scale, List<String> groups, Consumer<Row> told)
+      throws Exception {
     Path folder = Files.createTempDirectory("holdfast-bench");
     try {
       List<Row> rows = new ArrayList<>();
-      tell(MemoryBench.run(scale), rows, told);
-      tell(ReentryBench.run(scale), rows, told);
-      tell(KeepingBench.run(scale), rows, told);
-      tell(SqliteBench.run(scale, folder), rows, told);
+      for (Map.Entry<String, Group> group : GROUPS.entrySet()) {
+        if (groups.contains(group.getKey())) {
+          List<Row> some = group.getValue().run(scale, folder);
+          some.forEach(told);
+          rows.addAll(some);
+        }
+      }
       return rows;
     } finally {
       remove(folder);
     }
-  }
-
-  private static void tell(List<Row> some, List<Row> rows, Consumer<Row> told) {
-    some.forEach(told);
-    rows.addAll(some);
   }
 
   private static void remove(Path folder) throws IOException {
