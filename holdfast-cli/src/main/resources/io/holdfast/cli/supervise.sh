@@ -16,6 +16,8 @@
 #               then the watcher ends the group by itself: SIGTERM, and SIGKILL after GRACE tenths of a second.
 # Our exit status is the command's, 128+n if a signal ended it. The command keeps our stdin, stdout and stderr.
 #
+# DIR/stopped has something in it while holdfast has the group stopped: from before the SIGTSTP until after the SIGCONT.
+#
 # We make DIR/command, with the command's number while we look after it. If it still has it when we have ended, somebody
 # has killed us, and our status says nothing about the command.
 #
@@ -51,15 +53,21 @@ nap() {
   sleep "$1" 2>/dev/null || sleep 1
 }
 
-# pass_on ORDER GROUP STOP
+# pass_on ORDER GROUP STOP DIR
 pass_on() {
   case $1 in
-    TSTP) kill -s "$3" -- "-$2" ;;
+    TSTP)
+      echo yes >"$4/stopped"
+      kill -s "$3" -- "-$2"
+      ;;
     *) kill -s "$1" -- "-$2" ;;
   esac
   case $1 in
     # What is stopped cannot end; and the supervisor, stopped by Ctrl-Z, could not tell of it.
     HUP | TERM | KILL) kill -s CONT -- "-$2" "$$" ;;
+  esac
+  case $1 in
+    CONT | HUP | TERM | KILL) : >"$4/stopped" ;;
   esac
 }
 
@@ -78,11 +86,11 @@ watch_group() {
       begun)
         begun=yes
         for order in $early; do
-          pass_on "$order" "$3" "$4"
+          pass_on "$order" "$3" "$4" "$1"
         done
         ;;
       KILL) kill -s KILL "$3" ;; # its group may not be there yet
-      yes*) pass_on "$order" "$3" "$4" ;;
+      yes*) pass_on "$order" "$3" "$4" "$1" ;;
       *) early="$early $order" ;;
     esac
   done
@@ -128,17 +136,33 @@ command_ended() {
   exit "$status"
 }
 
+# Is a process stopped?
+is_stopped() {
+  if [ -r "/proc/$1/stat" ]; then
+    read -r stat <"/proc/$1/stat"
+    stat=${stat##*) }
+    [ "${stat%% *}" = T ]
+  else
+    case $(ps -o stat= -p "$1") in
+      T*) ;;
+      *) false ;;
+    esac
+  fi
+}
+
 # Lets the command have the terminal until it stops or ends. bash hands over the terminal that its stderr is.
 lend_terminal() {
   owner=yes
   fg %1 >/dev/null 2>/dev/tty
   status=$?
-  if kill -0 "$child"; then
-    # Stopped, as by Ctrl-Z: so are we, with everything in holdfast's group but holdfast, which goes on renewing.
+  kill -0 "$child" || command_ended
+  # holdfast has stopped it, and will continue it; maybe late, when a fg has long continued everything else. In this
+  # order: an order to stop that was taken back before the first look has been followed before the second.
+  if ! [ -s "$dir/stopped" ] && is_stopped "$child"; then
+    # Stopped by Ctrl-Z, or by itself: so are we, with everything in holdfast's group but holdfast, which goes on
+    # renewing.
     kill -s TSTP 0
-    return
   fi
-  command_ended
 }
 
 supervise() {
@@ -167,6 +191,9 @@ supervise() {
         fi
         ;;
       *) # stopped otherwise
+        while [ -s "$dir/stopped" ] && kill -0 "$child"; do
+          nap 0.1
+        done
         if [ "$owner" = yes ] && in_foreground; then
           lend_terminal
         else

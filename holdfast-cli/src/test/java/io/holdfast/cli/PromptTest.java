@@ -4,8 +4,11 @@ package io.holdfast.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -142,6 +145,34 @@ class PromptTest {
     shell.untilStdout("hello");
     shell.type("echo status=$?\n");
     shell.untilStdout("status=4");
+  }
+
+  /** As when Ctrl-Z and fg follow each other faster than we hear of them. */
+  @Test
+  void stoppedAndContinuedLate_afterFg_goesOn() throws IOException {
+    Job shell = prompt();
+    shell.type("'" + tree + "/holdfast' run lock sh -c 'echo $$ >child.pid; read x; exit 4'\n");
+    long child = processes.pid("child.pid");
+    order("TSTP");
+    Await.until(
+        "the command is stopped", () -> Processes.state(child).equals("T"), processes::everything);
+    order("CONT");
+    shell.type("hello\n");
+    shell.type("echo status=$?\n");
+    shell.untilStdout("status=4");
+  }
+
+  /** Writes what holdfast writes, to the one supervisor that runs. */
+  private void order(String order) throws IOException {
+    Path temporary = Path.of(Tree.environment(processes).get("TMPDIR"));
+    try (Stream<Path> folders = Files.list(temporary)) {
+      Path pipe = folders
+          .map(folder -> folder.resolve("orders"))
+          .filter(Files::exists)
+          .findFirst()
+          .orElseThrow();
+      Files.writeString(pipe, order + "\n", StandardOpenOption.APPEND);
+    }
   }
 
   @Test
