@@ -146,9 +146,11 @@ final class Attempts {
         && stage instanceof CompletableFuture<Answer> future
         && future.isDone()
         && !future.isCompletedExceptionally()) {
+      engine.answersAtOnce(true);
       answered(number, future.join(), null);
       return;
     }
+    engine.answersAtOnce(false);
     stage.whenComplete((answer, failure) -> Guard.run(() -> answered(number, answer, failure)));
     lane.lock.lock();
     try {

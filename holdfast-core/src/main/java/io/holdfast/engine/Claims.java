@@ -39,16 +39,47 @@ final class Claims {
 
   private void contend(@Nullable Trouble before, Later later) {
     Request head = queue.first();
-    if (head == null
-        || contender != null
-        || engine.isClosed()
-        || !lane.holding.isEmpty()
-        || lane.restraint.holdsBack()) {
+    if (head == null || !isOpenToAll()) {
       return;
     }
     Claimant fresh = engine.registry.newClaimant(lane, head, Mode.QUEUE, null);
     contender = fresh;
     begin(fresh, before, later);
+  }
+
+  /** Whether nobody has the lock here or asks for it, and nothing is in the way of asking. */
+  private boolean isOpenToAll() {
+    return contender == null
+        && !engine.isClosed()
+        && lane.holding.isEmpty()
+        && !lane.restraint.holdsBack();
+  }
+
+  /**
+   * Lets whoever comes first ask the store, and calls the first in the queue to do so; asks for that one if it has waited
+   * long enough or has no thread that could come. Where the store answers only after a while, asking at once is quicker.
+   */
+  void callOrContend(Later later) {
+    Request head = queue.first();
+    if (head != null
+        && head.thread != null
+        && engine.answersAtOnce()
+        && isOpenToAll()
+        && !isDue(head)) {
+      Relay.call(head, later);
+    } else {
+      contend(later);
+    }
+  }
+
+  /** Whether the first in the queue was called to ask the store, has not come yet, and can still wait. */
+  boolean mayOvertake() {
+    Request head = queue.first();
+    return head != null && head.called && isOpenToAll() && !isDue(head);
+  }
+
+  private boolean isDue(Request head) {
+    return HandOver.isDue(head.startNanos, engine.ticker.nanos());
   }
 
   private static void begin(Claimant fresh, @Nullable Trouble before, Later later) {
@@ -179,7 +210,7 @@ final class Claims {
     leftContender(claimant);
     lane.restraint.firstEndDone(claimant, later);
     changed(claimant, later);
-    contend(later);
+    callOrContend(later);
   }
 
   private boolean leftContender(Claimant claimant) {

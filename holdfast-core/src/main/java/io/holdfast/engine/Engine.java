@@ -72,6 +72,7 @@ final class Engine implements Holdfast {
   /** What was made last and may well be needed again; immutable, so that a race costs a copy at most. */
   private Tenure.@Nullable Span lastSpan;
 
+  private volatile boolean answersAtOnce;
   private final AtomicBoolean closed = new AtomicBoolean();
 
   Engine(EngineSettings settings) {
@@ -105,6 +106,18 @@ final class Engine implements Holdfast {
         "the timer ran {0} ms late: the process was paused or starved; leases were not renewed"
             + " meanwhile",
         nanos / 1_000_000);
+  }
+
+  /** Says how the last attempt was answered. */
+  void answersAtOnce(boolean now) {
+    if (answersAtOnce != now) {
+      answersAtOnce = now;
+    }
+  }
+
+  /** Whether attempts are answered before their calls return, as by a store in this process. */
+  boolean answersAtOnce() {
+    return answersAtOnce;
   }
 
   // users

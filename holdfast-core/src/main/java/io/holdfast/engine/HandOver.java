@@ -20,6 +20,11 @@ final class HandOver {
 
   private HandOver() {}
 
+  /** Whether the first in the queue has waited so long that nobody may come before it. */
+  static boolean isDue(long startNanos, long nowNanos) {
+    return nowNanos - startNanos >= PATIENCE_NANOS;
+  }
+
   /** What to do with a hold that was released while a suitable waiter of this process exists. */
   enum Verdict {
     /** Pass it on now. */

@@ -102,7 +102,11 @@ final class Lane {
     if (request.options.fair()) {
       claims.addFair(request, later);
     } else if (!holding.relay.takeUnlessFirstIsDue(request, later)) {
-      queue.add(request);
+      if (claims.mayOvertake()) {
+        queue.addFirst(request);
+      } else {
+        queue.add(request);
+      }
       claims.contend(later);
     }
   }
@@ -124,8 +128,9 @@ final class Lane {
   }
 
   /**
-   * Takes out a request that nobody asks the store for, nor holds the lock for: staying out for others' sake, or while a
-   * release is unanswered, only the store can say that somebody has the lock. Says whether it was one.
+   * Takes out a request that nobody asks the store for, nor holds the lock for: staying out for others' sake, while a
+   * release is unanswered, or called to ask and not come yet, only the store can say that somebody has the lock. Says
+   * whether it was one.
    */
   boolean leaveUnserved(Request request) {
     boolean unserved = request.queued && isIdle();
@@ -140,7 +145,7 @@ final class Lane {
     return claims.contender() == null && holding.isEmpty();
   }
 
-  /** A waiting thread woke up: if the lock is free to take, it is taken. */
+  /** A waiting thread woke up: if the lock is free to take, it is taken; if nobody asks the store for it, it is asked. */
   void awake(Request request) {
     if (request.outcome() != null) {
       return;
@@ -149,8 +154,8 @@ final class Lane {
     lock.lock();
     try {
       request.called = false;
-      if (request.outcome() == null && request.queued) {
-        holding.relay.take(request, later);
+      if (request.outcome() == null && request.queued && !holding.relay.take(request, later)) {
+        claims.contend(later);
       }
     } finally {
       lock.unlock();

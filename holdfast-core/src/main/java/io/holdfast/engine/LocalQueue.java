@@ -26,6 +26,20 @@ final class LocalQueue {
     size++;
   }
 
+  /** Adds a request before all others. */
+  void addFirst(Request request) {
+    Request after = first;
+    request.queued = true;
+    request.next = after;
+    if (after == null) {
+      last = request;
+    } else {
+      after.previous = request;
+    }
+    first = request;
+    size++;
+  }
+
   void remove(Request request) {
     if (!request.queued) {
       return;

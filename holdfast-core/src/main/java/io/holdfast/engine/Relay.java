@@ -70,10 +70,11 @@ final class Relay {
   }
 
   private static boolean isDue(Request first, Moment now) {
-    return now.nanos() - first.startNanos >= HandOver.PATIENCE_NANOS;
+    return HandOver.isDue(first.startNanos, now.nanos());
   }
 
-  private static void call(Request first, Later later) {
+  /** Wakes the thread of the first in the queue, to take the lock, or to ask the store for it. */
+  static void call(Request first, Later later) {
     if (!first.called) {
       first.called = true;
       later.add(first::announce);

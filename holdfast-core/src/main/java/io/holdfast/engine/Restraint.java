@@ -41,7 +41,7 @@ final class Restraint {
     } else if (lane.holding.othersWait()) {
       giveOthersAChance();
     }
-    lane.claims.contend(later);
+    lane.claims.callOrContend(later);
   }
 
   /** Remembers the turn for one interval of the others, and stays out meanwhile once it is over. */
