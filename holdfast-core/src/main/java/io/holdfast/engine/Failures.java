@@ -68,7 +68,8 @@ final class Failures {
         ? said.reason()
         : StoreUnavailableException.Reason.UNREACHABLE;
     String what = cause == null ? "no answer in time" : String.valueOf(cause.getMessage());
-    return new StoreUnavailableException(
-        "store " + store + ": " + what, lockName, store, reason, cause);
+    // most modules say themselves which store it is
+    String where = what.startsWith(store) ? "store " : "store " + store + ": ";
+    return new StoreUnavailableException(where + what, lockName, store, reason, cause);
   }
 }

@@ -55,7 +55,8 @@ final class SqliteBirth {
       String why = e.getReason() == null ? e.toString() : e.getReason();
       boolean full = why.contains("No space left") || why.contains("quota");
       throw new StoreException(
-          store + ": the file cannot be made: " + why,
+          store + ": the file cannot be made: " + why
+              + (full ? "; make room" : "; make its folder writable, or choose another place"),
           full ? Reason.FULL : Reason.REFUSED,
           true,
           e);
