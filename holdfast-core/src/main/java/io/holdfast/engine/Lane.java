@@ -209,6 +209,8 @@ final class Lane {
       holding.relay.endIfUnclaimed(later);
     } else {
       holding.relay.callNext(later);
+      // it may have been called to ask for all of them
+      claims.contend(later);
     }
   }
 
