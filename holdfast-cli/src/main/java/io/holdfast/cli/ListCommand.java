@@ -39,7 +39,7 @@ final class ListCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Messages messages = verbosity.messages();
-    try (Holdfast holdfast = Holdfast.connect(store.choose(messages).uri())) {
+    try (Holdfast holdfast = store.choose(messages).look()) {
       List<LockInfo> locks = holdfast.admin().list(prefix);
       if (json) {
         Output.print(Json.write(locks.stream().map(LockView::json).toList()));

@@ -56,7 +56,7 @@ final class ReleaseCommand implements Callable<Integer> {
           Exit.USAGE,
           "there is no terminal to ask on; if you are sure that the holder is gone, add --yes");
     }
-    try (Holdfast holdfast = Holdfast.connect(store.choose(messages).uri())) {
+    try (Holdfast holdfast = store.choose(messages).look()) {
       Optional<LockInfo> seen = holdfast.admin().inspect(name).filter(LockInfo::isTaken);
       if (seen.isEmpty()) {
         messages.note("nobody holds lock \"" + name + "\"");

@@ -39,7 +39,7 @@ final class ShowCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Messages messages = verbosity.messages();
-    try (Holdfast holdfast = Holdfast.connect(store.choose(messages).uri())) {
+    try (Holdfast holdfast = store.choose(messages).look()) {
       Optional<LockInfo> found = holdfast.admin().inspect(name);
       LockInfo info = found.orElseGet(() -> free(name));
       if (json) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.cli;
 
+import io.holdfast.Holdfast;
 import io.holdfast.spi.StoreAddress;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -8,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -23,11 +25,20 @@ import org.jspecify.annotations.Nullable;
  */
 record StoreChoice(String uri, List<String> warnings, boolean isOurs) {
   private static final Pattern PASSWORD = Pattern.compile(
-      "//[^/@]*:[^/@]+@|[?&;](password|passwd|pwd)=[^&;]+", Pattern.CASE_INSENSITIVE);
+      "//[^/@]*:[^/@]+@|[?&;](holdfast\\.sentinel-)?(password|passwd|pwd)=[^&;]+",
+      Pattern.CASE_INSENSITIVE);
+
+  /** How long a store may take to answer who only looks. */
+  static final Duration PATIENCE = Duration.ofSeconds(5);
 
   /** Copies the list. */
   StoreChoice {
     warnings = List.copyOf(warnings);
+  }
+
+  /** Connects in order to look: with more patience than a lock can have, since a person waits. */
+  Holdfast look() {
+    return Holdfast.builder().store(uri).requestTimeout(PATIENCE).build();
   }
 
   /** For people, without a password. */

@@ -56,6 +56,7 @@ class StoreChoiceTest {
       strings = {
         "redis://user:secret@host:6379/1",
         "rediss://:secret@host",
+        "redis-sentinel://host/name?holdfast.sentinel-password=secret",
         "jdbc:postgresql://host/db?user=me&password=secret",
         "jdbc:mysql://host/db?PASSWORD=secret"
       })

@@ -49,8 +49,10 @@ final class Connection {
   /** An attempt to contact the store. One that is not answered fails after a while: the next may fare better. */
   private final class Contact extends Timed {
     void make() {
+      CompletionStage<?> contacted = safely(store::connect);
+      // only now: a driver that was just loaded took its time before anything was sent
       engine.timer.set(this, engine.ticker.nanos() + engine.requestTimeoutNanos());
-      safely(store::connect).whenComplete((ready, failure) -> {
+      contacted.whenComplete((ready, failure) -> {
         engine.timer.clear(this);
         if (failure == null) {
           // also when it had been given up: the store is usable

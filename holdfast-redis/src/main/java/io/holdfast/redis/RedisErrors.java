@@ -8,6 +8,7 @@ import io.lettuce.core.RedisCommandExecutionException;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletionException;
+import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +18,10 @@ import org.jspecify.annotations.Nullable;
 final class RedisErrors {
   /** Redis 4 and older cannot run scripts that read the clock and write. */
   private static final String TOO_OLD = "non deterministic";
+
+  private static final String TLS =
+      "holdfast.tls-ca names the authorities to trust, holdfast.tls-cert and holdfast.tls-key what we show, and with"
+          + " holdfast.tls-verify=ca any host name will do";
 
   private record Meaning(String code, Reason reason, String advice) {}
 
@@ -74,6 +79,12 @@ final class RedisErrors {
     }
     RedisCommandExecutionException answered = answered(cause);
     if (answered == null) {
+      SSLHandshakeException tls = find(SSLHandshakeException.class, cause);
+      if (tls != null) {
+        // there was no connection yet, and a person has to look at the certificates
+        return new StoreException(
+            store + ": TLS failed: " + tls.getMessage() + "; " + TLS, Reason.REFUSED, true, cause);
+      }
       String found =
           Objects.requireNonNullElse(cause.getMessage(), cause.getClass().getSimpleName());
       return new StoreException(
@@ -114,9 +125,20 @@ final class RedisErrors {
 
   /** A connection that could not be opened has the server's answer somewhere below. */
   private static @Nullable RedisCommandExecutionException answered(Throwable failure) {
+    return find(RedisCommandExecutionException.class, failure);
+  }
+
+  private static <E> @Nullable E find(Class<E> kind, Throwable failure) {
     for (Throwable each = failure; each != null; each = each.getCause()) {
-      if (each instanceof RedisCommandExecutionException found) {
-        return found;
+      if (kind.isInstance(each)) {
+        return kind.cast(each);
+      }
+      for (Throwable other : each.getSuppressed()) {
+        // what each of several servers said
+        E found = find(kind, other);
+        if (found != null) {
+          return found;
+        }
       }
     }
     return null;

@@ -1,55 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.redis;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assumptions.abort;
-
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.process.ServerProcess;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisLoadingException;
 import io.lettuce.core.api.sync.RedisCommands;
-import java.io.File;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.Function;
-import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
-/**
- * A redis-server of our own: a child process with a folder and a port that stay the same over restarts. It ends with
- * {@link #close()}, and with this JVM at the latest.
- *
- * <p>The program is {@code HOLDFAST_REDIS_SERVER}, else what is in {@code PATH}, else what {@code dev/servers} has
- * fetched. Without one the test is not run; with {@code -Dholdfast.stores=required} it fails.
- */
+/** A redis-server of our own: a child process with a folder and a port that stay the same over restarts. */
 final class RedisServer implements AutoCloseable {
-  private final Path program;
-  private final Path folder;
-  private final int port;
-  private final List<String> options;
-  private @Nullable Process process;
+  private static final Pattern VERSION = Pattern.compile("redis_version:(\\S+)");
 
-  private RedisServer(Path program, List<String> options) {
-    this.program = program;
+  private final ServerProcess process = ServerProcess.of("redis-server");
+  private final int port = ServerProcess.freePort();
+  private final List<String> options;
+
+  private RedisServer(List<String> options) {
     this.options = options;
-    this.port = freePort();
-    try {
-      this.folder = Files.createTempDirectory("holdfast-redis");
-    } catch (IOException e) {
-      throw new UncheckedIOException("no folder for the server", e);
-    }
-    Runtime.getRuntime().addShutdownHook(new Thread(this::close));
     start();
   }
 
@@ -64,46 +40,7 @@ final class RedisServer implements AutoCloseable {
   }
 
   static RedisServer with(String... options) {
-    Optional<Path> program = program();
-    if (program.isEmpty()) {
-      String message = "redis-server was not found: run dev/servers, or set HOLDFAST_REDIS_SERVER";
-      if (System.getProperty("holdfast.stores", "").equals("required")) {
-        throw new AssertionError(message);
-      }
-      return abort(message);
-    }
-    return new RedisServer(program.get(), List.of(options));
-  }
-
-  private static Optional<Path> program() {
-    List<Path> places = new ArrayList<>();
-    Optional.ofNullable(System.getenv("HOLDFAST_REDIS_SERVER"))
-        .map(Path::of)
-        .ifPresent(places::add);
-    for (String each : System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1)) {
-      places.add(Path.of(each, "redis-server"));
-    }
-    places.add(cache().resolve("bin").resolve("redis-server"));
-    return places.stream().filter(Files::isExecutable).findFirst();
-  }
-
-  private static Path cache() {
-    String own = System.getenv("HOLDFAST_SERVERS");
-    if (own != null) {
-      return Path.of(own);
-    }
-    String caches = System.getenv("XDG_CACHE_HOME");
-    return (caches != null ? Path.of(caches) : Path.of(System.getProperty("user.home"), ".cache"))
-        .resolve("holdfast")
-        .resolve("servers");
-  }
-
-  private static int freePort() {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    } catch (IOException e) {
-      throw new UncheckedIOException("no free port", e);
-    }
+    return new RedisServer(List.of(options));
   }
 
   String uri() {
@@ -114,29 +51,31 @@ final class RedisServer implements AutoCloseable {
     return port;
   }
 
+  /** Returns the server's name and version, as the matrix shows it. */
+  String version() {
+    Matcher found = VERSION.matcher(call(redis -> redis.info("server")));
+    return "Redis " + (found.find() ? found.group(1) : "of an unknown version");
+  }
+
+  Path folder() {
+    return process.folder();
+  }
+
   /** Starts the process, and waits until it answers. */
   void start() {
-    List<String> command = new ArrayList<>(List.of(
-        program.toString(),
+    List<String> arguments = new ArrayList<>(List.of(
         "--port",
         Integer.toString(port),
         "--bind",
         "127.0.0.1",
         "--dir",
-        folder.toString(),
+        folder().toString(),
         "--save",
         "",
         "--daemonize",
         "no"));
-    command.addAll(options);
-    try {
-      process = new ProcessBuilder(command)
-          .redirectErrorStream(true)
-          .redirectOutput(folder.resolve("log").toFile())
-          .start();
-    } catch (IOException e) {
-      throw new UncheckedIOException("redis-server does not start", e);
-    }
+    arguments.addAll(options);
+    process.start(arguments);
     Await.until("redis-server answers", this::answers);
   }
 
@@ -162,11 +101,7 @@ final class RedisServer implements AutoCloseable {
 
   /** As kill -9: nothing is flushed, nobody is told. */
   void kill() {
-    Process running = process;
-    if (running != null) {
-      running.destroyForcibly().onExit().join();
-      process = null;
-    }
+    process.kill();
   }
 
   void restart() {
@@ -175,37 +110,15 @@ final class RedisServer implements AutoCloseable {
   }
 
   void pause() {
-    signal("STOP");
+    process.pause();
   }
 
   void resume() {
-    signal("CONT");
-  }
-
-  private void signal(String name) {
-    Process running = process;
-    if (running == null) {
-      throw new IllegalStateException("the server does not run");
-    }
-    try {
-      Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(running.pid()))
-          .inheritIO()
-          .start();
-      assertEquals(0, kill.onExit().join().exitValue(), "kill -" + name);
-    } catch (IOException e) {
-      throw new UncheckedIOException("no kill", e);
-    }
+    process.resume();
   }
 
   @Override
   public void close() {
-    kill();
-    try (Stream<Path> files = Files.exists(folder) ? Files.walk(folder) : Stream.empty()) {
-      for (Path each : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.delete(each);
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException("the server's folder could not be removed", e);
-    }
+    process.close();
   }
 }

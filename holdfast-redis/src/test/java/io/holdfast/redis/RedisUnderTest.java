@@ -7,13 +7,10 @@ import io.holdfast.testkit.contract.Capability;
 import io.holdfast.testkit.contract.StoreUnderTest;
 import java.util.EnumSet;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** One server for all tests of this JVM, emptied after each. */
 final class RedisUnderTest implements StoreUnderTest {
-  private static final Pattern VERSION = Pattern.compile("redis_version:(\\S+)");
   private static @Nullable RedisServer shared;
   private static String version = "";
 
@@ -28,8 +25,7 @@ final class RedisUnderTest implements StoreUnderTest {
     if (running == null) {
       running = RedisServer.durable();
       shared = running;
-      Matcher found = VERSION.matcher(running.call(redis -> redis.info("server")));
-      version = found.find() ? found.group(1) : "of an unknown version";
+      version = running.version();
     }
     return running;
   }
@@ -41,7 +37,7 @@ final class RedisUnderTest implements StoreUnderTest {
 
   @Override
   public String version() {
-    return "Redis " + version;
+    return version;
   }
 
   @Override

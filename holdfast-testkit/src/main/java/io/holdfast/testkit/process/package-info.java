@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A second process that takes locks, so that tests can kill it and stop it. */
+/** Processes that tests kill and stop: a second one that takes locks, and servers. */
 @NullMarked
 package io.holdfast.testkit.process;
 
