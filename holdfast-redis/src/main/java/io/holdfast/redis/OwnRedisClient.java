@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.redis;
 
+import io.holdfast.spi.StoreRuntime;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
@@ -25,6 +26,7 @@ final class OwnRedisClient implements RedisConnector {
   private final RedisURI uri;
   private final ClientOptions options;
   private @Nullable RedisClient client;
+  private @Nullable SentinelWatch watch;
 
   OwnRedisClient(RedisURI uri, @Nullable SslOptions tls, Duration connectTimeout) {
     this.uri = uri;
@@ -65,11 +67,26 @@ final class OwnRedisClient implements RedisConnector {
 
   @Override
   public CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> messages() {
-    return client().connectPubSubAsync(ByteArrayCodec.INSTANCE, uri);
+    return messages(uri);
+  }
+
+  private CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> messages(RedisURI from) {
+    return client().connectPubSubAsync(ByteArrayCodec.INSTANCE, from);
+  }
+
+  @Override
+  public synchronized void watch(StoreRuntime runtime, Runnable moved) {
+    if (watch == null && !uri.getSentinels().isEmpty()) {
+      watch = new SentinelWatch(runtime, uri, this::messages, moved);
+      watch.open();
+    }
   }
 
   @Override
   public synchronized void close() {
+    if (watch != null) {
+      watch.close();
+    }
     RedisClient made = client;
     if (made != null) {
       client = null;

@@ -14,9 +14,10 @@ import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the address of one server, for the driver. Its parts may be secret: nothing here is shown. */
+/** Reads the address of one server, or of the sentinels that know it, for the driver. Its parts may be secret: nothing here is shown. */
 final class RedisAddress {
   private static final int PORT = 6379;
+  private static final int SENTINEL_PORT = 26379;
   private static final int HIGHEST_PORT = 65535;
   private static final Duration CONNECT = Duration.ofSeconds(2);
 
@@ -25,14 +26,25 @@ final class RedisAddress {
   RedisAddress(StoreAddress address) {
     this.address = address;
     address.requireOnly(
-        "prefix",
-        "retention",
-        "connect-timeout",
-        "client-name",
-        "tls-ca",
-        "tls-cert",
-        "tls-key",
-        "tls-verify");
+        isSentinel()
+            ? new String[] {
+              "prefix",
+              "retention",
+              "connect-timeout",
+              "client-name",
+              "sentinel-user",
+              "sentinel-password"
+            }
+            : new String[] {
+              "prefix",
+              "retention",
+              "connect-timeout",
+              "client-name",
+              "tls-ca",
+              "tls-cert",
+              "tls-key",
+              "tls-verify"
+            });
     if (address.url().indexOf('?') >= 0) {
       // not shown: some drivers take a password there
       throw wrong("a Redis address takes only holdfast.* parameters");
@@ -47,16 +59,16 @@ final class RedisAddress {
   RedisURI uri() {
     String rest = address.rest();
     if (!rest.startsWith("//")) {
-      throw wrong("write " + address.scheme() + "://HOST:PORT");
+      throw wrong("write " + form());
     }
     int slash = rest.indexOf('/', 2);
     String authority = slash < 0 ? rest.substring(2) : rest.substring(2, slash);
     String path = slash < 0 ? "" : rest.substring(slash + 1);
     int at = authority.lastIndexOf('@');
-    RedisURI.Builder builder = server(authority.substring(at + 1))
-        .withDatabase(database(path))
-        .withTimeout(connectTimeout())
-        .withClientName(clientName());
+    String hosts = authority.substring(at + 1);
+    RedisURI.Builder builder =
+        isSentinel() ? primary(hosts, path) : server(hosts, PORT).withDatabase(database(path));
+    builder.withTimeout(connectTimeout()).withClientName(clientName());
     if (at >= 0) {
       authenticate(builder, authority.substring(0, at));
     }
@@ -66,9 +78,39 @@ final class RedisAddress {
     return builder.build();
   }
 
-  private RedisURI.Builder server(String text) {
+  private String form() {
+    return address.scheme()
+        + (isSentinel() ? "://HOST:PORT,HOST:PORT/NAME-OF-THE-PRIMARY" : "://HOST:PORT");
+  }
+
+  private RedisURI.Builder primary(String hosts, String path) {
+    int slash = path.indexOf('/');
+    String name = slash < 0 ? path : path.substring(0, slash);
+    if (name.isEmpty()) {
+      throw wrong("it does not name the primary; write " + form());
+    }
+    RedisURI.Builder builder = RedisURI.builder()
+        .withSentinelMasterId(decode(name))
+        .withDatabase(database(slash < 0 ? "" : path.substring(slash + 1)));
+    String password = address.option("sentinel-password").orElse("");
+    String user = address.option("sentinel-user").orElse("");
+    if (password.isEmpty() && !user.isEmpty()) {
+      throw wrong("holdfast.sentinel-user needs a holdfast.sentinel-password");
+    }
+    for (String host : hosts.split(",", -1)) {
+      RedisURI.Builder sentinel =
+          server(host, SENTINEL_PORT).withTimeout(connectTimeout()).withClientName(clientName());
+      if (!password.isEmpty()) {
+        authenticate(sentinel, user, password);
+      }
+      builder.withSentinel(sentinel.build());
+    }
+    return builder;
+  }
+
+  private RedisURI.Builder server(String text, int defaultPort) {
     String host = text;
-    int port = PORT;
+    int port = defaultPort;
     int colon = text.lastIndexOf(':');
     if (colon > text.lastIndexOf(']')) {
       host = text.substring(0, colon);
@@ -78,7 +120,7 @@ final class RedisAddress {
       host = host.substring(1, host.length() - 1);
     }
     if (host.isEmpty() || port == 0 || host.indexOf(',') >= 0) {
-      throw wrong("it names no server; write " + address.scheme() + "://HOST:PORT, with one host");
+      throw wrong("it names no server; write " + form() + (isSentinel() ? "" : ", with one host"));
     }
     return RedisURI.Builder.redis(host, port);
   }
@@ -104,12 +146,14 @@ final class RedisAddress {
     if (colon < 0) {
       throw wrong("write USER:PASSWORD@ or :PASSWORD@ before the host");
     }
-    String user = decode(text.substring(0, colon));
-    char[] password = decode(text.substring(colon + 1)).toCharArray();
+    authenticate(builder, decode(text.substring(0, colon)), decode(text.substring(colon + 1)));
+  }
+
+  private static void authenticate(RedisURI.Builder builder, String user, String password) {
     if (user.isEmpty()) {
-      builder.withPassword(password);
+      builder.withPassword(password.toCharArray());
     } else {
-      builder.withAuthentication(user, password);
+      builder.withAuthentication(user, password.toCharArray());
     }
   }
 
@@ -118,7 +162,7 @@ final class RedisAddress {
       // unlike in a form, a + is a + here
       return URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
     } catch (IllegalArgumentException e) {
-      throw wrong("user and password must be percent-encoded: write %25 for %, %40 for @");
+      throw wrong("user, password and name must be percent-encoded: write %25 for %, %40 for @");
     }
   }
 
@@ -130,7 +174,11 @@ final class RedisAddress {
     return name;
   }
 
-  private boolean isTls() {
+  boolean isSentinel() {
+    return address.scheme().equals("redis-sentinel");
+  }
+
+  boolean isTls() {
     return address.scheme().equals("rediss");
   }
 

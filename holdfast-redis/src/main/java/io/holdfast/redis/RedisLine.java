@@ -42,6 +42,7 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
   private volatile @Nullable C current;
   private boolean wasUp;
   private boolean closed;
+  private boolean outdated;
   private int failures;
 
   RedisLine(StoreRuntime runtime, Use<C> use) {
@@ -112,9 +113,12 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
 
   private void ready(CompletableFuture<C> mine, C connection) {
     boolean again;
+    boolean late;
     lock.lock();
     try {
       again = wasUp;
+      late = outdated;
+      outdated = false;
       if (!closed) {
         current = connection;
         wasUp = true;
@@ -133,8 +137,8 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
     if (again) {
       use.up.run();
     }
-    if (!connection.isOpen()) {
-      // it broke before there was anything to take back
+    if (late || !connection.isOpen()) {
+      // it broke, or was to be replaced, before there was anything to take back
       drop(connection);
     }
   }
@@ -144,6 +148,7 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
     lock.lock();
     try {
       opening = null;
+      outdated = false;
       if (wasUp && !closed) {
         pause = PAUSE_NANOS << Math.min(failures++, DOUBLINGS);
       }
@@ -173,6 +178,21 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
     letGo(connection);
     use.down.run();
     reopenIn(PAUSE_NANOS);
+  }
+
+  /** Another server is meant from now on: what is up, or comes up from an earlier start, is replaced. */
+  void replace() {
+    C last;
+    lock.lock();
+    try {
+      outdated = opening != null;
+      last = current;
+    } finally {
+      lock.unlock();
+    }
+    if (last != null) {
+      drop(last);
+    }
   }
 
   private static void letGo(StatefulConnection<?, ?> connection) {

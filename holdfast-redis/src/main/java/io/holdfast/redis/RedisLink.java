@@ -79,6 +79,7 @@ final class RedisLink {
   CompletionStage<@Nullable Void> connect() {
     // both at once: each is a round trip or two
     CompletionStage<?> subscribed = messages.open();
+    connector.watch(runtime, this::moved);
     return this.<@Nullable Void>mapped(
         commands.open().thenCombine(subscribed, (one, other) -> null));
   }
@@ -119,8 +120,8 @@ final class RedisLink {
         answer.complete(value);
         return;
       }
-      if (RedisErrors.isReadOnly(failure)) {
-        commands.drop(connection);
+      if (RedisErrors.isReadOnly(failure) && connection.equals(commands.current())) {
+        moved();
       }
       answer.completeExceptionally(RedisErrors.of(store, failure));
     });
@@ -201,9 +202,15 @@ final class RedisLink {
     }
     long limit = runtime.requestTimeout().toNanos() * SILENCE;
     if (runtime.ticker().nanos() - current.silentSince > limit) {
-      commands.drop(current.connection);
+      moved();
     }
     watch();
+  }
+
+  /** Both connections are of no use any more: the next ones may lead to another server. */
+  private void moved() {
+    commands.replace();
+    messages.replace();
   }
 
   private <T extends @Nullable Object> CompletionStage<T> mapped(CompletionStage<T> stage) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.redis;
 
-import io.holdfast.Guarantee;
 import io.holdfast.Guarantees;
 import io.holdfast.LockInfo;
 import io.holdfast.spi.Answer;
@@ -26,13 +25,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks on one Redis server.
+ * Locks on one Redis server, or on the primary that sentinels know.
  *
  * <pre>
  *   attempt, keep, end       -> RedisLocks  -> one script each     \
@@ -55,54 +53,34 @@ import org.jspecify.annotations.Nullable;
  * <h2>Failure</h2>
  *
  * Without a connection, requests fail at once as not sent, and connections are opened again, at pauses of up to 0.6 s.
- * A request that was under way when its connection broke is unknown.
+ * A request that was under way when its connection broke is unknown. With sentinels, connections are also replaced when
+ * one of them names another primary, and when the server says that it is a replica.
  */
 public final class RedisStore implements LockStore {
-  private static final Duration SHORTEST_LEASE = Duration.ofMillis(100);
-  private static final Duration LONGEST_LEASE = Duration.ofDays(3660);
-  private static final Duration GRANULARITY = Duration.ofMillis(1);
-
-  /** A message that was missed is found by the next keep, a third of the waiter's lease later. */
-  private static final Duration WAKES_WITHIN = RedisWaits.LEASE.dividedBy(3).plusMillis(200);
-
-  private static final Guarantees GUARANTEES = new Guarantees(
-      "Redis",
-      Set.of(Guarantee.EXCLUDES_PROCESSES, Guarantee.EXCLUDES_MACHINES, Guarantee.FAIR),
-      SHORTEST_LEASE,
-      LONGEST_LEASE,
-      GRANULARITY,
-      WAKES_WITHIN,
-      List.of(
-          "A server that restarts forgets what it had not written to disk, holds and kept locks included: only with"
-              + " appendonly yes and appendfsync always does it forget nothing.",
-          "A failover to a replica, by whatever means, forgets what had not reached it; and a former primary that does not"
-              + " know of it grants on for a while.",
-          "FLUSHALL, FLUSHDB, deleted or evicted keys forget holds: others can hold the same locks until the old holders"
-              + " notice, at their next renewal at the latest.",
-          "A clock of the server that steps forward ends leases early; one that steps back makes them last longer.",
-          "Tokens go back only if a lock's record was lost and the server's clock then reads less than the record's"
-              + " revision did.",
-          "A waiter that died is passed over after 5 s at most, when its turn has come.",
-          "A forced release ends a hold without its holder's consent.",
-          "fair keeps the order among those that wait; a try takes a free lock past them."));
-
   private static final StoreTraits TRAITS = new StoreTraits(true, RedisWaits.LEASE, Duration.ZERO);
 
   private final String store;
   private final RedisOptions options;
   private final RedisConnector connector;
   private final boolean tls;
+  private final Guarantees guarantees;
   private volatile @Nullable Started started;
 
   /** What exists from {@link #start} on. */
   private record Started(
       RedisClock clock, RedisLink link, RedisLocks locks, RedisAdmin admin, RedisDoctor doctor) {}
 
-  private RedisStore(String store, RedisOptions options, RedisConnector connector, boolean tls) {
+  private RedisStore(
+      String store,
+      RedisOptions options,
+      RedisConnector connector,
+      boolean tls,
+      Guarantees guarantees) {
     this.store = store;
     this.options = options;
     this.connector = connector;
     this.tls = tls;
+    this.guarantees = guarantees;
   }
 
   /**
@@ -118,7 +96,8 @@ public final class RedisStore implements LockStore {
         "redis (the application's client)",
         RedisOptions.DEFAULT,
         new GivenRedisClient(client),
-        false);
+        false,
+        RedisGuarantees.SINGLE);
   }
 
   static RedisStore at(StoreAddress address) {
@@ -129,12 +108,13 @@ public final class RedisStore implements LockStore {
         address.toString(),
         RedisOptions.of(address),
         connector,
-        address.scheme().equals("rediss"));
+        server.isTls(),
+        server.isSentinel() ? RedisGuarantees.SENTINEL : RedisGuarantees.SINGLE);
   }
 
   @Override
   public Guarantees guarantees() {
-    return GUARANTEES;
+    return guarantees;
   }
 
   @Override

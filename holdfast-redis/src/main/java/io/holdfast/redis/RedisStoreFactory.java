@@ -24,6 +24,14 @@ import java.util.Set;
  *   <li>{@code holdfast.tls-verify}: {@code full} (default), {@code ca} (any host name) or {@code none} (no protection
  *       against an impostor).
  * </ul>
+ *
+ * <p>{@code redis-sentinel://[[USER]:PASSWORD@]HOST[:PORT],HOST[:PORT].../PRIMARY[/DATABASE]} names the sentinels, any of
+ * which is asked for the primary of that name; user and password are those of the servers. It takes the first four of
+ * these parameters, and
+ *
+ * <ul>
+ *   <li>{@code holdfast.sentinel-password}, {@code holdfast.sentinel-user}: what the sentinels themselves ask for.
+ * </ul>
  */
 public final class RedisStoreFactory implements LockStoreFactory {
   /** Makes a factory; {@link java.util.ServiceLoader} does. */
@@ -31,7 +39,7 @@ public final class RedisStoreFactory implements LockStoreFactory {
 
   @Override
   public Set<String> schemes() {
-    return Set.of("redis", "rediss");
+    return Set.of("redis", "rediss", "redis-sentinel");
   }
 
   @Override

@@ -36,9 +36,27 @@ class RedisAddressTest {
     assertThat(uri("rediss://a:6380/").isSsl()).isTrue();
   }
 
+  @Test
+  void address_ofSentinels() {
+    RedisURI uri = uri("redis-sentinel://me:p%40ss@a,[::1]:7000/the%20one/3"
+        + "?holdfast.sentinel-password=guess&holdfast.sentinel-user=asks");
+    assertThat(uri.getSentinelMasterId()).isEqualTo("the one");
+    assertThat(uri.getDatabase()).isEqualTo(3);
+    assertThat(uri.getSentinels()).extracting(RedisURI::getHost).containsExactly("a", "::1");
+    assertThat(uri.getSentinels()).extracting(RedisURI::getPort).containsExactly(26379, 7000);
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
+        "redis-sentinel://a,b",
+        "redis-sentinel://a,b/",
+        "redis-sentinel://a,,b/x",
+        "redis-sentinel://a/x/y",
+        "redis-sentinel://a/x?holdfast.tls-ca=/no/such/file",
+        "redis-sentinel://a/x?holdfast.sentinel-user=secret",
+        "redis-sentinel://a:secret/x",
+        "redis://a?holdfast.sentinel-password=secret",
         "redis:localhost",
         "redis://",
         "redis://:secret@",

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.Hold;
+import io.holdfast.HoldLostException;
+import io.holdfast.HoldState;
+import io.holdfast.Holdfast;
+import io.holdfast.LockOptions;
+import io.holdfast.LossReason;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.spi.StoreAddress;
+import io.holdfast.testkit.Await;
+import io.lettuce.core.KillArgs;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Failovers, graceful and not, and what becomes of the holds and waits of the clients. */
+class SentinelFaultsTest {
+  /** Long enough that only a renewal or a message can be what a test sees. */
+  private static final LockOptions LONG =
+      LockOptions.builder().leaseFor(Duration.ofMinutes(10)).build();
+
+  private static final LockOptions SHORT =
+      LockOptions.builder().leaseFor(Duration.ofSeconds(2)).build();
+
+  private static final LockOptions MIDDLING =
+      LockOptions.builder().leaseFor(Duration.ofSeconds(15)).build();
+
+  private final List<AutoCloseable> open = new ArrayList<>();
+
+  /** Servers of each test's own: the sentinels take twenty seconds to find a former primary a good replica again. */
+  private final SentinelServers servers =
+      new SentinelServers(Duration.ofMillis(700), "for-sentinels");
+
+  @AfterEach
+  void close() throws Exception {
+    for (int i = open.size() - 1; i >= 0; i--) {
+      open.get(i).close();
+    }
+    servers.close();
+  }
+
+  private Holdfast client() {
+    Holdfast client = Holdfast.connect(servers.uri());
+    open.add(client);
+    return client;
+  }
+
+  /** A failover that an operator asked for: the hold goes on at the new primary, and so does the wait. */
+  @Test
+  void failover_thatWasAskedFor_losesNothing() throws Exception {
+    Hold hold = client().lock("x", LONG).acquire();
+    CompletableFuture<Hold> waiter = client().lock("x", LONG).acquireAsync();
+    awaitWaiter();
+    RedisServer former = servers.primary();
+    awaitReplicated(former);
+    servers.failover();
+    servers.awaitPrimaryIsNot(former);
+    assertThat(client().lock("x", LONG).tryAcquire()).isEmpty();
+    Await.until("the hold was renewed", () -> hold.state() == HoldState.HELD);
+    assertThat(hold.isValid()).isTrue();
+    Await.until("it can be released", () -> releases(hold));
+    Hold next = Await.value(waiter);
+    assertThat(next.token()).isGreaterThan(hold.token());
+    assertThat(next.release()).isTrue();
+  }
+
+  /** The primary is killed after its replica had everything: the hold goes on at the new primary. */
+  @Test
+  void kill_ofThePrimary_losesNoHoldThatWasReplicated() throws Exception {
+    Hold hold = client().lock("x", LONG).acquire();
+    Holdfast other = client();
+    RedisServer former = servers.primary();
+    awaitReplicated(former);
+    former.kill();
+    servers.awaitPrimaryIsNot(former);
+    Await.until("the hold was renewed", () -> hold.state() == HoldState.HELD);
+    Await.until("the lock is busy at the new primary", () -> isBusy(other));
+    Await.until("it can be released", () -> releases(hold));
+    try (Hold next = other.lock("x", LONG).acquire(Duration.ofSeconds(10))) {
+      assertThat(next.token()).isGreaterThan(hold.token());
+    }
+  }
+
+  /** The replica never heard of the grant: the failover forgets it, the holder is told at its next renewal. */
+  @Test
+  void kill_ofThePrimary_beforeItsReplicaKnew_isTold() throws Exception {
+    RedisServer former = servers.primary();
+    RedisServer replica = servers.other(former);
+    Holdfast holder = client();
+    replica.pause();
+    Hold hold;
+    try {
+      // else what is written from now on would wait for it in its socket
+      former.call(redis -> redis.clientKill(KillArgs.Builder.typeSlave()));
+      hold = holder.lock("x", MIDDLING).acquire();
+      former.kill();
+    } finally {
+      replica.resume();
+    }
+    servers.awaitPrimaryIsNot(former);
+    Await.until("the loss is told", () -> hold.state() == HoldState.LOST);
+    assertThatThrownBy(hold::ensureValid)
+        .isInstanceOfSatisfying(
+            HoldLostException.class, e -> assertThat(e.reason()).isEqualTo(LossReason.GONE));
+    try (Hold next = client().lock("x", MIDDLING).acquire(Duration.ofSeconds(10))) {
+      assertThat(next.token()).isGreaterThan(hold.token());
+    }
+  }
+
+  /** A primary that is stopped is left as soon as the sentinels have another one, though nothing was asked of it. */
+  @Test
+  void pause_ofThePrimary_isLeftAtOnce() {
+    RecordingStart start = new RecordingStart();
+    RedisServer former = servers.primary();
+    try (RedisStore store = RedisStore.at(StoreAddress.parse(servers.uri()))) {
+      store.start(start.runtime(), start);
+      Await.value(store.connect());
+      former.pause();
+      try {
+        servers.awaitPrimaryIsNot(former);
+        Await.until("both are told", () -> start.told.contains("restored"));
+        Await.until("waiters look again", () -> start.told.contains("lookAgainAll"));
+        assertThat(start.told.get(0)).isEqualTo("disturbed");
+      } finally {
+        former.resume();
+      }
+    }
+  }
+
+  /** A stopped primary comes back and believes that it is one still: there are never two that believe in their hold. */
+  @Test
+  void pause_ofThePrimary_thenAZombie_neverTwoValidHolds() throws Exception {
+    Holdfast first = client();
+    Holdfast second = client();
+    Hold hold = first.lock("x", SHORT).acquire();
+    RedisServer former = servers.primary();
+    awaitReplicated(former);
+    former.pause();
+    CompletableFuture<Hold> waiter = second.lock("x", SHORT).acquireAsync();
+    try {
+      servers.awaitPrimaryIsNot(former);
+    } finally {
+      former.resume();
+    }
+    // the holder's last renewal may have been forgotten or not; it may have renewed at the new primary or not
+    Await.until(
+        "the zombie was told what it is",
+        () -> isReplica(former, () -> {
+          assertThat(hold.isValid() && isValid(waiter)).as("two valid holds").isFalse();
+        }));
+    if (hold.state() == HoldState.LOST) {
+      Hold next = Await.value(waiter);
+      assertThat(next.token()).isGreaterThan(hold.token());
+      assertThat(next.release()).isTrue();
+    } else {
+      assertThat(waiter).isNotDone();
+      Await.until("it can be released", () -> releases(hold));
+      assertThat(Await.value(waiter).release()).isTrue();
+    }
+  }
+
+  private static boolean isValid(CompletableFuture<Hold> waiter) {
+    return waiter.isDone() && waiter.join().isValid();
+  }
+
+  private static boolean isReplica(RedisServer server, Runnable meanwhile) {
+    meanwhile.run();
+    return server.call(redis -> redis.info("replication")).contains("role:slave");
+  }
+
+  /** A password that the sentinels do not accept is refused, and not shown; a name that they do not know is said. */
+  @Test
+  void sentinelsThatRefuse_areTold() {
+    String unknown = servers.uri().replace("/mymaster", "/hismaster");
+    assertThatThrownBy(() -> Holdfast.connect(unknown).close())
+        .isInstanceOf(StoreUnavailableException.class)
+        .hasMessageContaining("hismaster");
+    String uri = servers.uri().replace("for-sentinels", "hunter2");
+    assertThatThrownBy(() -> Holdfast.connect(uri).close())
+        .isInstanceOfSatisfying(StoreUnavailableException.class, e -> {
+          assertThat(e.reason()).isEqualTo(Reason.REFUSED);
+          assertThat(e.getMessage()).doesNotContain("hunter2");
+        });
+  }
+
+  private static boolean isBusy(Holdfast client) {
+    try {
+      return client.lock("x", LONG).tryAcquire().isEmpty();
+    } catch (StoreUnavailableException e) {
+      // it has not found the new primary yet
+      return false;
+    }
+  }
+
+  private static boolean releases(Hold hold) {
+    try {
+      return hold.release();
+    } catch (StoreUnavailableException e) {
+      return hold.state() == HoldState.RELEASED;
+    }
+  }
+
+  private static void awaitReplicated(RedisServer primary) {
+    long replicas = primary.call(redis -> {
+      // it waits for what this connection has written, and all that was before
+      redis.set("marker", "");
+      return redis.waitForReplication(1, 10_000);
+    });
+    assertThat(replicas).isEqualTo(1);
+  }
+
+  private void awaitWaiter() {
+    Await.until(
+        "one waits", () -> servers.primary().call(redis -> redis.zcard("holdfast:{x}:q")) == 1);
+  }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import io.holdfast.testkit.Await;
+import io.holdfast.testkit.process.ServerProcess;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisConnectionException;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.sentinel.api.sync.RedisSentinelCommands;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+
+/** Two servers, one the replica of the other, and three sentinels that watch over them. */
+final class SentinelServers implements AutoCloseable {
+  private static final String NAME = "mymaster";
+  private static final int SENTINELS = 3;
+  private static final int QUORUM = 2;
+
+  private final List<RedisServer> servers = new ArrayList<>();
+  private final List<ServerProcess> sentinels = new ArrayList<>();
+  private final List<Integer> ports = new ArrayList<>();
+  private final String password;
+
+  /**
+   * Starts them, and waits until they know each other.
+   *
+   * @param downAfter how long a server may be silent before it counts as down
+   * @param password what the sentinels ask for; empty for nothing
+   */
+  SentinelServers(Duration downAfter, String password) {
+    this.password = password;
+    RedisServer first = RedisServer.with(
+        "--appendonly", "yes", "--appendfsync", "always", "--repl-diskless-sync-delay", "0");
+    servers.add(first);
+    String port = Integer.toString(first.port());
+    RedisServer second = RedisServer.with("--appendonly", "no", "--replicaof", "127.0.0.1", port);
+    servers.add(second);
+    Await.until(
+        "the replica has everything",
+        () -> second.call(redis -> redis.info("replication")).contains("master_link_status:up"));
+    for (int i = 0; i < SENTINELS; i++) {
+      ports.add(ServerProcess.freePort());
+      sentinels.add(ServerProcess.of("redis-server"));
+      startSentinel(i, downAfter);
+    }
+    awaitWhole();
+  }
+
+  private void startSentinel(int index, Duration downAfter) {
+    ServerProcess process = sentinels.get(index);
+    List<String> lines = new ArrayList<>(List.of(
+        "port " + ports.get(index),
+        "bind 127.0.0.1",
+        "dir " + process.folder(),
+        "sentinel monitor " + NAME + " 127.0.0.1 " + servers.get(0).port() + " " + QUORUM,
+        "sentinel down-after-milliseconds " + NAME + " " + downAfter.toMillis(),
+        "sentinel failover-timeout " + NAME + " 2000"));
+    if (!password.isEmpty()) {
+      lines.add("requirepass " + password);
+      lines.add("sentinel sentinel-pass " + password);
+    }
+    Path file = process.folder().resolve("sentinel.conf");
+    try {
+      Files.write(file, lines);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    process.start(List.of(file.toString(), "--sentinel"));
+  }
+
+  /** Waits until a failover is possible: all sentinels know each other, the primary, and its replica in good health. */
+  void awaitWhole() {
+    for (int i = 0; i < SENTINELS; i++) {
+      int index = i;
+      Await.until("sentinel " + index + " knows all", () -> isWhole(index));
+    }
+  }
+
+  private boolean isWhole(int index) {
+    try {
+      return ask(index, sentinel -> {
+        Map<String, String> primary = sentinel.master(NAME);
+        List<Map<String, String>> replicas = sentinel.replicas(NAME);
+        return "master".equals(primary.get("flags"))
+            && Integer.toString(SENTINELS - 1).equals(primary.get("num-other-sentinels"))
+            && replicas.stream()
+                .anyMatch(each -> "slave".equals(each.get("flags"))
+                    && "ok".equals(each.get("master-link-status")));
+      });
+    } catch (RedisConnectionException e) {
+      // not there yet
+      return false;
+    }
+  }
+
+  String uri() {
+    StringBuilder uri = new StringBuilder("redis-sentinel://");
+    for (int i = 0; i < SENTINELS; i++) {
+      uri.append(i == 0 ? "" : ",").append("127.0.0.1:").append(ports.get(i));
+    }
+    uri.append('/').append(NAME);
+    return password.isEmpty()
+        ? uri.toString()
+        : uri.append("?holdfast.sentinel-password=").append(password).toString();
+  }
+
+  /** Returns the server that the sentinels call the primary. */
+  RedisServer primary() {
+    int port =
+        ask(0, sentinel -> ((InetSocketAddress) sentinel.getMasterAddrByName(NAME)).getPort());
+    return servers.stream().filter(each -> each.port() == port).findFirst().orElseThrow();
+  }
+
+  RedisServer other(RedisServer server) {
+    return servers.get(0).equals(server) ? servers.get(1) : servers.get(0);
+  }
+
+  /** Asks for a failover, as an operator does. */
+  void failover() {
+    ask(0, sentinel -> sentinel.failover(NAME));
+  }
+
+  /** Waits until all sentinels call another server the primary. */
+  void awaitPrimaryIsNot(RedisServer former) {
+    for (int i = 0; i < SENTINELS; i++) {
+      int index = i;
+      Await.until(
+          "sentinel " + index + " knows the new primary",
+          () -> ask(
+              index,
+              sentinel -> ((InetSocketAddress) sentinel.getMasterAddrByName(NAME)).getPort()
+                  != former.port()));
+    }
+  }
+
+  private <T> T ask(int index, Function<RedisSentinelCommands<String, String>, T> what) {
+    RedisURI.Builder uri = RedisURI.builder().withHost("127.0.0.1").withPort(ports.get(index));
+    if (!password.isEmpty()) {
+      uri.withPassword(password.toCharArray());
+    }
+    RedisClient client = RedisClient.create(uri.build());
+    client.setOptions(ClientOptions.builder().autoReconnect(false).build());
+    try (var connection = client.connectSentinel()) {
+      return what.apply(connection.sync());
+    } finally {
+      client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+    }
+  }
+
+  @Override
+  public void close() {
+    sentinels.forEach(ServerProcess::close);
+    servers.forEach(RedisServer::close);
+  }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreAddress;
+import io.holdfast.testkit.contract.Capability;
+import io.holdfast.testkit.contract.StoreUnderTest;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** A primary, a replica and three sentinels for all tests of this JVM, emptied after each. */
+final class SentinelUnderTest implements StoreUnderTest {
+  /** Longer than any test of the contract stalls its store: it does not want a failover, which has tests of its own. */
+  private static final Duration DOWN_AFTER = Duration.ofMinutes(5);
+
+  private static @Nullable SentinelServers shared;
+
+  private final SentinelServers servers;
+  private final RedisServer primary;
+
+  SentinelUnderTest() {
+    this.servers = servers();
+    this.primary = servers.primary();
+  }
+
+  private static synchronized SentinelServers servers() {
+    SentinelServers running = shared;
+    if (running == null) {
+      running = new SentinelServers(DOWN_AFTER, "");
+      shared = running;
+    }
+    return running;
+  }
+
+  @Override
+  public String kind() {
+    return "redis-sentinel";
+  }
+
+  @Override
+  public String version() {
+    return primary.version();
+  }
+
+  @Override
+  public String provision() {
+    return "child processes: primary with appendfsync always, replica, 3 sentinels";
+  }
+
+  @Override
+  public Set<Capability> capabilities() {
+    return EnumSet.allOf(Capability.class);
+  }
+
+  @Override
+  public LockStore open() {
+    return RedisStore.at(StoreAddress.parse(servers.uri()));
+  }
+
+  @Override
+  public String uri() {
+    return servers.uri();
+  }
+
+  @Override
+  public void restart() {
+    primary.restart();
+  }
+
+  @Override
+  public void stall() {
+    primary.pause();
+  }
+
+  @Override
+  public void resume() {
+    primary.resume();
+  }
+
+  @Override
+  public void close() {
+    primary.call(redis -> redis.flushall());
+  }
+}
