@@ -18,7 +18,9 @@ final class Guard {
   /** A machine that was suspended shows it on the wall clock only, which wakes nobody: so we look this often. */
   private static final Duration LONGEST_QUIET = Duration.ofMillis(500);
 
-  private final KillPlan plan;
+  private final KillPlan full;
+  private final Duration first;
+  private KillPlan plan;
   private final boolean killsOnLoss;
   private final Stops stops;
 
@@ -38,7 +40,22 @@ final class Guard {
    * @param stops when to stop it for Ctrl-Z
    */
   Guard(KillPlan plan, boolean killsOnLoss, Stops stops) {
-    this.plan = plan;
+    this(plan, plan, Duration.ZERO, killsOnLoss, stops);
+  }
+
+  /**
+   * Starts with a command that runs, and a hold that may have a short lease at first.
+   *
+   * @param plan when to end it
+   * @param atFirst the same until the first renewal
+   * @param first what remained at first: more comes by a renewal only
+   * @param killsOnLoss false with {@code --on-lost warn}
+   * @param stops when to stop it for Ctrl-Z
+   */
+  Guard(KillPlan plan, KillPlan atFirst, Duration first, boolean killsOnLoss, Stops stops) {
+    this.full = plan;
+    this.first = first;
+    this.plan = atFirst;
     this.killsOnLoss = killsOnLoss;
     this.stops = stops;
   }
@@ -47,6 +64,9 @@ final class Guard {
   List<Sig> look(Duration remaining, long nowNanos) {
     if (killed) {
       return List.of();
+    }
+    if (remaining.compareTo(first) > 0) {
+      plan = full;
     }
     Step due = killsOnLoss ? plan.due(remaining) : Step.LEAVE;
     if (due.compareTo(done) > 0) {
@@ -114,7 +134,7 @@ final class Guard {
 
   private void startGrace(long nowNanos) {
     if (killAtNanos == null) {
-      killAtNanos = nowNanos + plan.grace().toNanos();
+      killAtNanos = nowNanos + full.grace().toNanos();
     }
   }
 

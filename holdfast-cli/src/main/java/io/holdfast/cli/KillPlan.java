@@ -46,6 +46,19 @@ record KillPlan(Duration grace, Duration reserve) {
         min(LONGEST_RESERVE, lease.dividedBy(12)));
   }
 
+  /**
+   * Returns the plan for a hold that begins with less than its lease: one that was handed over has a short lease until its
+   * first renewal, and would be given up at once.
+   *
+   * @param remaining what the hold has at first
+   * @param lease what it has after a renewal
+   */
+  KillPlan atFirst(Duration remaining, Duration lease) {
+    return remaining.compareTo(lease.multipliedBy(4).dividedBy(5)) >= 0
+        ? this
+        : new KillPlan(min(grace, remaining.dividedBy(4)), min(reserve, remaining.dividedBy(12)));
+  }
+
   /** What is due when this much of the validity remains. */
   Step due(Duration remaining) {
     if (remaining.compareTo(reserve) <= 0) {

@@ -135,7 +135,7 @@ final class LockedRun {
   private int held(
       Hold hold, Supervisor supervisor, List<String> command, Interruptions interruptions)
       throws InterruptedException {
-    Guard guard = new Guard(settings.plan(), settings.killsOnLoss(), new Stops(Terminal::job));
+    Guard guard = guard(hold.remaining());
     int status;
     boolean started = false;
     boolean ended = false;
@@ -169,6 +169,16 @@ final class LockedRun {
     }
     boolean ours = release(hold, status == 0 && !guard.hasEndedCommand());
     return guard.exitCode(status, !ours);
+  }
+
+  private Guard guard(Duration first) {
+    KillPlan plan = settings.plan();
+    return new Guard(
+        plan,
+        plan.atFirst(first, settings.options().leaseFor()),
+        first,
+        settings.killsOnLoss(),
+        new Stops(Terminal::job));
   }
 
   private int watch(Hold hold, Supervisor supervisor, Guard guard) throws InterruptedException {

@@ -33,6 +33,42 @@ class GuardTest {
     assertThat(guard.exitCode(0, false)).isEqualTo(Exit.LOST);
   }
 
+  /** As a store hands it over: five seconds first, the lease with the first renewal. */
+  @Test
+  void look_shortLeaseAtFirst_givesItTimeToBeRenewed() {
+    Duration first = Duration.ofMillis(4900);
+    Guard handed = new Guard(
+        PLAN,
+        PLAN.atFirst(first, Duration.ofSeconds(30)),
+        first,
+        true,
+        new Stops(() -> Stops.Job.UNKNOWN));
+    assertThat(handed.look(first, 0)).isEmpty();
+    assertThat(handed.look(Duration.ofSeconds(2), SECOND)).isEmpty();
+    assertThat(handed.look(PLENTY, 2 * SECOND)).isEmpty();
+    // renewed: the whole plan counts from now on
+    assertThat(handed.look(LATE, 3 * SECOND)).containsExactly(Sig.TERM);
+  }
+
+  @Test
+  void look_shortLeaseNeverRenewed_endsTheCommandInTime() {
+    Duration first = Duration.ofMillis(4800);
+    Guard handed = new Guard(
+        PLAN,
+        PLAN.atFirst(first, Duration.ofSeconds(30)),
+        first,
+        true,
+        new Stops(() -> Stops.Job.UNKNOWN));
+    assertThat(handed.look(Duration.ofMillis(1601), 0)).isEmpty();
+    assertThat(handed.look(Duration.ofMillis(1600), 1)).containsExactly(Sig.TERM);
+    assertThat(handed.look(Duration.ofMillis(400), 2)).containsExactly(Sig.KILL);
+  }
+
+  @Test
+  void atFirst_wholeLease_isThePlan() {
+    assertThat(PLAN.atFirst(PLENTY, Duration.ofSeconds(30))).isEqualTo(PLAN);
+  }
+
   @Test
   void look_holdGone_killsAtOnce() {
     assertThat(guard.look(Duration.ZERO, 0)).containsExactly(Sig.KILL);

@@ -144,7 +144,8 @@ class SentinelFaultsTest {
   @Test
   void pause_ofThePrimary_thenAZombie_neverTwoValidHolds() throws Exception {
     List<LockEvent> events = new CopyOnWriteArrayList<>();
-    Holdfast first = Holdfast.builder().store(servers.uri()).listener(events::add).build();
+    Holdfast first =
+        Holdfast.builder().store(servers.uri()).listener(events::add).build();
     open.add(first);
     Holdfast second = client();
     Hold hold = first.lock("x", SHORT).acquire();
@@ -160,9 +161,11 @@ class SentinelFaultsTest {
     } finally {
       former.resume();
     }
-    Await.until("the zombie was told what it is", () -> isReplica(former, () -> {
-      assertThat(hold.isValid() && isValid(waiter)).as("two valid holds").isFalse();
-    }));
+    Await.until(
+        "the zombie was told what it is",
+        () -> isReplica(former, () -> {
+          assertThat(hold.isValid() && isValid(waiter)).as("two valid holds").isFalse();
+        }));
     if (hold.state() != HoldState.LOST) {
       Await.until("it can be released", () -> releases(hold));
     }
