@@ -26,6 +26,7 @@ public final class Bench {
     GROUPS.put("reentry", (scale, folder) -> ReentryBench.run(scale));
     GROUPS.put("keeping", (scale, folder) -> KeepingBench.run(scale));
     GROUPS.put("sqlite", SqliteBench::run);
+    GROUPS.put("redis", (scale, folder) -> RedisBench.run(scale));
   }
 
   /** Rows that are measured together. */

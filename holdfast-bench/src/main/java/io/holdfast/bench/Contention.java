@@ -16,7 +16,14 @@ import java.util.concurrent.Future;
 final class Contention {
   private static final Ticker TICKER = Ticker.system();
 
-  private final List<DistributedLock> locks;
+  /** A lock, in whatever way it is taken. */
+  @FunctionalInterface
+  interface Guard {
+    /** Runs something with the lock held. */
+    void run(Runnable inside) throws Exception;
+  }
+
+  private final List<Guard> guards;
   private final Waits waits = new Waits();
 
   /** Unsynchronised on purpose: loses updates if two threads are inside at once. */
@@ -25,18 +32,28 @@ final class Contention {
   private long cycles;
 
   /** One thread for each of these, which are one lock, maybe with different options. */
-  Contention(List<DistributedLock> locks) {
-    this.locks = locks;
+  Contention(List<Guard> guards) {
+    this.guards = guards;
+  }
+
+  /** Takes one of our locks, and looks whether it is still held afterwards. */
+  static Guard of(DistributedLock lock) {
+    return inside -> {
+      try (Hold hold = lock.acquire()) {
+        inside.run();
+        hold.ensureValid();
+      }
+    };
   }
 
   /** Returns cycles per second of all threads together. */
   double perSecond(Duration time) throws Exception {
-    ExecutorService threads = Executors.newFixedThreadPool(locks.size());
+    ExecutorService threads = Executors.newFixedThreadPool(guards.size());
     try {
       long begin = TICKER.nanos();
       List<Callable<Turns>> tasks = new ArrayList<>();
-      for (DistributedLock lock : locks) {
-        tasks.add(() -> takeTurns(lock, begin + time.toNanos()));
+      for (Guard guard : guards) {
+        tasks.add(() -> takeTurns(guard, begin + time.toNanos()));
       }
       long done = 0;
       for (Future<Turns> turns : threads.invokeAll(tasks)) {
@@ -50,19 +67,19 @@ final class Contention {
     }
   }
 
-  private Turns takeTurns(DistributedLock lock, long end) throws InterruptedException {
+  private Turns takeTurns(Guard guard, long end) throws Exception {
     Waits own = new Waits();
+    long[] before = {TICKER.nanos()};
+    Runnable inside = () -> {
+      own.add(TICKER.nanos() - before[0]);
+      this.inside++;
+    };
     long done = 0;
-    long before = TICKER.nanos();
     do {
-      try (Hold hold = lock.acquire()) {
-        own.add(TICKER.nanos() - before);
-        hold.ensureValid();
-        inside++;
-        done++;
-      }
-      before = TICKER.nanos();
-    } while (before - end < 0);
+      guard.run(inside);
+      done++;
+      before[0] = TICKER.nanos();
+    } while (before[0] - end < 0);
     return new Turns(done, own);
   }
 

@@ -21,10 +21,10 @@ final class SqliteBench {
     try (PlainPair plain = new PlainPair(folder.resolve("plain.db"));
         Holdfast holdfast = Holdfast.connect("sqlite:" + folder.resolve("locks.db"))) {
       DistributedLock lock = holdfast.lock("order:42");
-      Contention shared =
-          new Contention(IntStream.range(0, THREADS).mapToObj(i -> lock).toList());
+      Contention shared = new Contention(
+          IntStream.range(0, THREADS).mapToObj(i -> Contention.of(lock)).toList());
       Contention separate = new Contention(IntStream.range(0, THREADS)
-          .mapToObj(i -> holdfast.lock("order:43", leaseOfItsOwn(i)))
+          .mapToObj(i -> Contention.of(holdfast.lock("order:43", leaseOfItsOwn(i))))
           .toList());
       List<Samples> rates = Trials.interleave(
           scale,

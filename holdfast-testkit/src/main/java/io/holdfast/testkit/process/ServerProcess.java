@@ -44,7 +44,7 @@ public final class ServerProcess implements AutoCloseable {
    * @return a server that does not run yet
    */
   public static ServerProcess of(String name) {
-    String variable = "HOLDFAST_" + name.toUpperCase(Locale.ROOT).replace('-', '_');
+    String variable = variable(name);
     Optional<Path> program = find(name, variable);
     if (program.isEmpty()) {
       String message = name + " was not found: run dev/servers, or set " + variable;
@@ -58,6 +58,20 @@ public final class ServerProcess implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException("no folder for the server", e);
     }
+  }
+
+  /**
+   * Says whether {@link #of} would find the program.
+   *
+   * @param name the program, for example {@code redis-server}
+   * @return whether it is there
+   */
+  public static boolean isThere(String name) {
+    return find(name, variable(name)).isPresent();
+  }
+
+  private static String variable(String name) {
+    return "HOLDFAST_" + name.toUpperCase(Locale.ROOT).replace('-', '_');
   }
 
   private static Optional<Path> find(String name, String variable) {

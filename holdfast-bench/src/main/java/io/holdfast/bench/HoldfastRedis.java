@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.bench;
+
+import io.holdfast.Holdfast;
+
+/** Ourselves. */
+final class HoldfastRedis implements RedisPeer {
+  private final Holdfast holdfast;
+
+  HoldfastRedis(String uri) {
+    holdfast = Holdfast.connect(uri);
+  }
+
+  @Override
+  public Contention.Guard lock(String name) {
+    return Contention.of(holdfast.lock(name));
+  }
+
+  @Override
+  public void close() {
+    holdfast.close();
+  }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.bench;
+
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.integration.redis.util.RedisLockRegistry;
+
+/** Spring Integration's registry, with messages instead of polling. */
+final class SpringPeer implements RedisPeer {
+  private final LettuceConnectionFactory connections;
+  private final RedisLockRegistry registry;
+
+  SpringPeer(String host, int port) {
+    connections = new LettuceConnectionFactory(new RedisStandaloneConfiguration(host, port));
+    connections.afterPropertiesSet();
+    connections.start();
+    registry = new RedisLockRegistry(connections, "spring");
+    registry.setRedisLockType(RedisLockRegistry.RedisLockType.PUB_SUB_LOCK);
+  }
+
+  @Override
+  public Contention.Guard lock(String name) {
+    return RedissonPeer.guard(registry.obtain(name));
+  }
+
+  @Override
+  public void close() {
+    registry.destroy();
+    connections.destroy();
+  }
+}
