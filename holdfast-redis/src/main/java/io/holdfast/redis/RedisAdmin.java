@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -74,18 +75,30 @@ final class RedisAdmin {
         .thenApply(answer -> RedisAnswer.text(answer, 1).equals("1"));
   }
 
+  /**
+   * The names of a page.
+   *
+   * @param names in order
+   * @param more whether there are more behind them
+   */
+  record Names(SortedSet<LockKey> names, boolean more) {}
+
   /** A page begins after the name that the last one ended with. */
   CompletionStage<LockPage> list(String prefix, Optional<String> page) {
-    Walk walk = new Walk(prefix, page.map(LockKey::of));
-    return walk.from(ScanCursor.INITIAL).thenCompose(this::read);
+    return names(prefix, page).thenCompose(this::read);
   }
 
-  private CompletionStage<LockPage> read(Walk walk) {
+  CompletionStage<Names> names(String prefix, Optional<String> page) {
+    Walk walk = new Walk(prefix, page.map(LockKey::of));
+    return walk.from(ScanCursor.INITIAL).thenApply(done -> new Names(done.names, done.more));
+  }
+
+  private CompletionStage<LockPage> read(Names found) {
     List<CompletableFuture<Optional<LockInfo>>> infos = new ArrayList<>();
-    for (LockKey name : walk.names) {
+    for (LockKey name : found.names) {
       infos.add(inspect(name).toCompletableFuture());
     }
-    Optional<String> next = walk.more ? Optional.of(walk.names.last().name()) : Optional.empty();
+    Optional<String> next = found.more ? Optional.of(found.names.last().name()) : Optional.empty();
     return CompletableFuture.allOf(infos.toArray(CompletableFuture[]::new))
         .thenApply(all ->
             new LockPage(infos.stream().flatMap(info -> info.join().stream()).toList(), next));

@@ -40,6 +40,11 @@ final class RedisKeys {
     return new byte[][] {key, with(key, 'q'), with(key, 'w')};
   }
 
+  /** Returns the key of a Redlock node's marker. */
+  byte[] marker() {
+    return with(key(new byte[0]), 'm');
+  }
+
   /** Returns what the channels begin with; the client's id follows. */
   byte[] channel() {
     return channel;

@@ -10,21 +10,30 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Locale;
 
-/** The scripts: resources, each with {@code lock.lua} in front. Their contracts stand at their heads. */
+/**
+ * The scripts: resources, each with {@code lock.lua} or {@code redlock.lua} in front. Their contracts stand at their
+ * heads.
+ */
 enum RedisScript {
   ATTEMPT,
   KEEP,
   END,
   INSPECT,
   EVICT,
-  CHECK;
+  CHECK,
+  REDLOCK_ATTEMPT,
+  REDLOCK_KEEP,
+  REDLOCK_END,
+  REDLOCK_INSPECT,
+  REDLOCK_EVICT,
+  REDLOCK_CHECK;
 
   private final String text;
   private final String sha;
 
   RedisScript() {
-    String own = name().toLowerCase(Locale.ROOT);
-    this.text = resource("lock") + resource(own);
+    String own = name().toLowerCase(Locale.ROOT).replace('_', '-');
+    this.text = resource(own.startsWith("redlock-") ? "redlock" : "lock") + resource(own);
     this.sha = sha1(text.getBytes(StandardCharsets.UTF_8));
   }
 

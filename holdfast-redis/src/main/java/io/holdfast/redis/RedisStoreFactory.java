@@ -32,6 +32,15 @@ import java.util.Set;
  * <ul>
  *   <li>{@code holdfast.sentinel-password}, {@code holdfast.sentinel-user}: what the sentinels themselves ask for.
  * </ul>
+ *
+ * <p>{@code redlock://[[USER]:PASSWORD@]HOST[:PORT],HOST[:PORT],HOST[:PORT][/DATABASE]} makes stores on a majority of
+ * independent servers: an odd number of them, 3 or more. Its parameters are those above, without TLS, and:
+ *
+ * <ul>
+ *   <li>{@code holdfast.max-lease}: the longest lease and {@code holdAtLeast}; the same for all clients of the nodes,
+ *       which remember it. A node that may have forgotten locks does not vote for so long (and a hundredth more), 20 s
+ *       at least. Default {@code 60s}.
+ * </ul>
  */
 public final class RedisStoreFactory implements LockStoreFactory {
   /** Makes a factory; {@link java.util.ServiceLoader} does. */
@@ -39,7 +48,7 @@ public final class RedisStoreFactory implements LockStoreFactory {
 
   @Override
   public Set<String> schemes() {
-    return Set.of("redis", "rediss", "redis-sentinel");
+    return Set.of("redis", "rediss", "redis-sentinel", "redlock");
   }
 
   @Override
@@ -49,6 +58,6 @@ public final class RedisStoreFactory implements LockStoreFactory {
 
   @Override
   public LockStore open(StoreAddress address) {
-    return RedisStore.at(address);
+    return address.scheme().equals("redlock") ? RedlockStore.at(address) : RedisStore.at(address);
   }
 }

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SocketOptions;
+import io.lettuce.core.SocketOptions.KeepAliveOptions;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One client for all nodes, so that they share its threads. Like {@link OwnRedisClient}, it never reconnects by itself
+ * and so never sends anything again.
+ */
+final class RedlockClient {
+  private static final int PROBES = 3;
+
+  private final ClientOptions options;
+  private @Nullable RedisClient client;
+  private int users;
+
+  RedlockClient(Duration connectTimeout) {
+    KeepAliveOptions alive = KeepAliveOptions.builder()
+        .enable()
+        .idle(Duration.ofSeconds(10))
+        .interval(Duration.ofSeconds(5))
+        .count(PROBES)
+        .build();
+    this.options = ClientOptions.builder()
+        .autoReconnect(false)
+        .socketOptions(SocketOptions.builder()
+            .connectTimeout(connectTimeout)
+            .tcpNoDelay(true)
+            .keepAlive(alive)
+            .build())
+        .build();
+  }
+
+  private synchronized RedisClient client() {
+    RedisClient made = client;
+    if (made == null) {
+      made = RedisClient.create();
+      made.setOptions(options);
+      client = made;
+    }
+    return made;
+  }
+
+  /** Returns what opens connections to one node; the client is closed with the last of them. */
+  synchronized RedisConnector to(RedisURI node) {
+    users++;
+    return new RedisConnector() {
+      @Override
+      public CompletionStage<StatefulRedisConnection<byte[], byte[]>> commands() {
+        return client().connectAsync(ByteArrayCodec.INSTANCE, node);
+      }
+
+      @Override
+      public CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> messages() {
+        return client().connectPubSubAsync(ByteArrayCodec.INSTANCE, node);
+      }
+
+      @Override
+      public void close() {
+        leave();
+      }
+    };
+  }
+
+  private synchronized void leave() {
+    users--;
+    if (users == 0) {
+      close();
+    }
+  }
+
+  synchronized void close() {
+    RedisClient made = client;
+    if (made != null) {
+      client = null;
+      // not awaited: it may be one of its own threads that closes
+      var unused = made.shutdownAsync(0, 1, TimeUnit.SECONDS);
+    }
+  }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import io.holdfast.spi.Finding;
+import io.holdfast.spi.Finding.Level;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/** Looks at the nodes with an operator's eyes. */
+final class RedlockDoctor {
+  /** What the scripts and the two connections use, on each node. */
+  private static final String COMMANDS =
+      "+eval +evalsha +time +exists +hset +hmget +hget +hdel +hvals"
+          + " +pexpireat +del +zadd +zrem +zrange +zscore +zcard +zcount +zremrangebyscore +publish +subscribe"
+          + " +unsubscribe +scan +ping +hello +auth +select +client|setname +info";
+
+  private final RedlockContext context;
+  private final List<RedlockServer> servers;
+  private final RedisOptions options;
+
+  /** One node's findings, and for how long it does not vote; negative if it does not answer. */
+  private record Node(List<Finding> findings, long abstainsMicros) {}
+
+  RedlockDoctor(RedlockContext context, List<RedlockServer> servers, RedisOptions options) {
+    this.context = context;
+    this.servers = servers;
+    this.options = options;
+  }
+
+  CompletionStage<List<Finding>> look() {
+    List<CompletableFuture<Node>> nodes = new ArrayList<>();
+    for (RedlockServer server : servers) {
+      nodes.add(look(server).toCompletableFuture());
+    }
+    return CompletableFuture.allOf(nodes.toArray(CompletableFuture[]::new)).thenApply(done -> {
+      List<Node> looked = nodes.stream().map(CompletableFuture::join).toList();
+      List<Finding> findings = new ArrayList<>();
+      looked.forEach(node -> findings.addAll(node.findings));
+      votes(looked, findings);
+      clocks(findings);
+      permissions(findings);
+      return List.copyOf(findings);
+    });
+  }
+
+  private static CompletionStage<Node> look(RedlockServer server) {
+    return server
+        .connect()
+        .thenCompose(found -> server
+            .link()
+            .<String>ask(redis -> redis.info())
+            .thenApply(info -> new Node(
+                findings(server, RedisDoctor.parse(info), found.abstainsMicros()),
+                found.abstainsMicros())))
+        .exceptionally(failure -> new Node(
+            List.of(new Finding(
+                Level.PROBLEM,
+                "node " + server.address(),
+                "it cannot be used: " + failure.getMessage(),
+                "start it, or let it be reached; a majority of the nodes must be")),
+            -1));
+  }
+
+  private static List<Finding> findings(
+      RedlockServer server, Map<String, String> info, long abstainsMicros) {
+    List<Finding> findings = new ArrayList<>();
+    RedisDoctor.version(info, findings);
+    RedisDoctor.eviction(info, findings);
+    RedisDoctor.persistence(info, findings);
+    RedisDoctor.replication(info, findings);
+    if (abstainsMicros > 0) {
+      findings.add(new Finding(
+          Level.WARNING,
+          "vote",
+          "it may have forgotten locks, and does not vote for " + (abstainsMicros / 1_000_000 + 1)
+              + " s more",
+          "wait; it is new, was restarted, flushed, or evicted a key"));
+    }
+    return findings.stream()
+        .map(each -> new Finding(
+            each.level(),
+            each.subject() + " of " + server.address(),
+            each.message(),
+            each.advice()))
+        .toList();
+  }
+
+  private void votes(List<Node> nodes, List<Finding> findings) {
+    long voting = nodes.stream().filter(node -> node.abstainsMicros == 0).count();
+    int majority = context.rule().majority();
+    Level level =
+        voting < majority ? Level.PROBLEM : voting < nodes.size() ? Level.WARNING : Level.OK;
+    findings.add(new Finding(
+        level,
+        "majority",
+        voting + " of " + nodes.size() + " nodes vote, " + majority
+            + " are needed; leases are at most " + context.rule().maxLease().toSeconds() + " s",
+        level == Level.OK ? "" : "see the nodes' own lines"));
+  }
+
+  private void clocks(List<Finding> findings) {
+    long[] clocks = context.clocks();
+    Arrays.sort(clocks);
+    long apart = (clocks[clocks.length - 1] - clocks[0]) / 1000;
+    boolean near = apart < context.rule().reachMicros() / 1000 / 10;
+    findings.add(new Finding(
+        near ? Level.OK : Level.WARNING,
+        "clocks",
+        "the nodes' clocks are within " + apart + " ms",
+        near
+            ? ""
+            : "keep them together: a node whose clock is "
+                + context.rule().reach().toSeconds() + " s from the others' does not vote"));
+  }
+
+  private void permissions(List<Finding> findings) {
+    findings.add(new Finding(
+        Level.OK,
+        "permissions",
+        "the user may do all that locks need, where a node answers",
+        "the least that is needed, on each node: ACL SETUSER NAME on >PASSWORD resetkeys ~"
+            + options.prefix() + "* resetchannels &" + options.prefix() + "client:* -@all "
+            + COMMANDS));
+  }
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import io.holdfast.ConfigurationException;
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.Mode;
+import io.holdfast.spi.StoreException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+
+/** A node that is a Redis server: one script for each question. */
+final class RedlockServer implements RedlockNode {
+  private static final byte[] TRY = {'T'};
+  private static final byte[] QUEUE = {'Q'};
+  private static final byte[] WAITER_LEASE = RedisAnswer.argument(micros(RedlockWaits.LEASE));
+
+  private final String address;
+  private final RedlockRule rule;
+  private final RedisLink link;
+  private final RedisClock clock;
+  private final RedisKeys keys;
+  private final byte[] retention;
+  private final byte[] maxLease;
+  private final byte[] abstains;
+  private final byte[] reach;
+  private volatile boolean wasHeard;
+
+  /** Votes count only once it is known that this is no server that votes already, under another address. */
+  private volatile boolean isAdmitted;
+
+  /** What the first contact found: what the server is, and for how long it does not vote. */
+  record Found(String id, long abstainsMicros) {}
+
+  RedlockServer(
+      String address,
+      RedlockRule rule,
+      RedisLink link,
+      RedisClock clock,
+      RedisKeys keys,
+      RedisOptions options) {
+    this.address = address;
+    this.rule = rule;
+    this.link = link;
+    this.clock = clock;
+    this.keys = keys;
+    this.retention =
+        RedisAnswer.argument(Math.max(options.retentionMicros(), 2 * rule.reachMicros()));
+    this.maxLease = RedisAnswer.argument(rule.maxLeaseMicros());
+    this.abstains = RedisAnswer.argument(rule.abstainsMicros());
+    this.reach = RedisAnswer.argument(rule.reachMicros());
+  }
+
+  private static long micros(Duration duration) {
+    return duration.toNanos() / 1000;
+  }
+
+  /** Returns host and port, for people. */
+  String address() {
+    return address;
+  }
+
+  RedisLink link() {
+    return link;
+  }
+
+  RedisClock redisClock() {
+    return clock;
+  }
+
+  private byte[][] record(LockKey name) {
+    byte[][] all = keys.of(name);
+    return new byte[][] {all[0], all[2]};
+  }
+
+  void admit() {
+    isAdmitted = true;
+  }
+
+  /** Runs a script; a failure that is one of the configuration is told as such. */
+  private CompletionStage<List<Object>> run(RedisScript script, byte[][] of, byte[]... arguments) {
+    if (!isAdmitted && script != RedisScript.REDLOCK_CHECK) {
+      return CompletableFuture.failedFuture(RedisErrors.down("node " + address));
+    }
+    return link.run(script, of, arguments).handle((answer, failure) -> {
+      if (failure == null) {
+        wasHeard = true;
+        return answer;
+      }
+      throw explained(failure);
+    });
+  }
+
+  private CompletionException explained(Throwable failure) {
+    if (String.valueOf(failure.getMessage()).contains("HOLDFAST-LEASE")) {
+      return new CompletionException(new ConfigurationException(
+          "the node was set up with another holdfast.max-lease than "
+              + rule.maxLease().toMillis()
+              + "ms; all clients of a set of nodes must have the same",
+          address,
+          failure));
+    }
+    return new CompletionException(failure);
+  }
+
+  private static Throwable unwrap(Throwable failure) {
+    Throwable cause = failure.getCause();
+    return failure instanceof CompletionException && cause != null ? cause : failure;
+  }
+
+  /** Opens the connections and looks at the marker. */
+  CompletionStage<Found> connect() {
+    byte[][] nothing = keys.ofNothing();
+    byte[][] of = {keys.marker(), nothing[0], nothing[2]};
+    return link.connect()
+        .thenCompose(up -> run(RedisScript.REDLOCK_CHECK, of, maxLease, abstains, keys.channel()))
+        .thenApply(answer -> new Found(RedisAnswer.text(answer, 1), RedisAnswer.number(answer, 2)));
+  }
+
+  @Override
+  public OptionalLong clock() {
+    return wasHeard ? OptionalLong.of(RedisClock.micros(clock.now())) : OptionalLong.empty();
+  }
+
+  @Override
+  public CompletionStage<RedlockVote> attempt(
+      Claim claim, long number, Mode mode, long leftMicros) {
+    byte[][] record = record(claim.name());
+    byte[][] of = {keys.marker(), record[0], record[1]};
+    return run(
+            RedisScript.REDLOCK_ATTEMPT,
+            of,
+            maxLease,
+            abstains,
+            reach,
+            retention,
+            RedisAnswer.argument(claim.id().toString()),
+            RedisAnswer.argument(number),
+            mode == Mode.QUEUE ? QUEUE : TRY,
+            RedisAnswer.argument(RedisClock.micros(clock.now()) + leftMicros),
+            RedisAnswer.argument(micros(claim.lease())),
+            RedisHolder.write(claim.holder()),
+            WAITER_LEASE)
+        .thenApply(RedlockVote::read)
+        .exceptionally(failure -> {
+          Throwable cause = unwrap(failure);
+          boolean notApplied = cause instanceof ConfigurationException
+              || (cause instanceof StoreException known && known.notApplied());
+          return RedlockVote.failed(cause, notApplied);
+        });
+  }
+
+  @Override
+  public CompletionStage<List<RedlockReply>> keep(List<Ballot> ballots) {
+    List<byte[]> of = new ArrayList<>(List.of(keys.marker()));
+    List<byte[]> arguments = new ArrayList<>(List.of(maxLease, abstains, retention));
+    for (Ballot ballot : ballots) {
+      of.addAll(List.of(record(ballot.claim().name())));
+      arguments.add(RedisAnswer.argument(ballot.claim().id().toString()));
+      arguments.add(RedisAnswer.argument(ballot.number()));
+      arguments.add(RedisAnswer.argument(micros(ballot.claim().lease())));
+    }
+    return run(
+            RedisScript.REDLOCK_KEEP, of.toArray(byte[][]::new), arguments.toArray(byte[][]::new))
+        .thenApply(answer -> {
+          List<RedlockReply> replies = new ArrayList<>();
+          for (int i = 0; i < ballots.size(); i++) {
+            replies.add(kept(RedisAnswer.text(answer, i + 1)));
+          }
+          return replies;
+        })
+        .exceptionally(
+            failure -> Collections.nCopies(ballots.size(), RedlockReply.unknown(unwrap(failure))));
+  }
+
+  private static RedlockReply kept(String answer) {
+    return switch (answer) {
+      case "H 0" -> RedlockReply.of(true, false);
+      case "H 1" -> RedlockReply.of(true, true);
+      case "N" -> RedlockReply.of(false, false);
+      default -> RedlockReply.unknown(null);
+    };
+  }
+
+  @Override
+  public CompletionStage<RedlockReply> end(Claim claim, long number, Duration keepFor) {
+    return run(
+            RedisScript.REDLOCK_END,
+            record(claim.name()),
+            retention,
+            keys.channel(),
+            RedisAnswer.argument(claim.id().toString()),
+            RedisAnswer.argument(number),
+            RedisAnswer.argument(micros(keepFor)))
+        .thenApply(answer -> RedlockReply.of(
+            RedisAnswer.text(answer, 1).equals("R"), RedisAnswer.text(answer, 2).equals("1")))
+        .exceptionally(failure -> RedlockReply.unknown(unwrap(failure)));
+  }
+
+  /** Ends the grant with a number at this node. */
+  CompletionStage<RedlockReply> evict(LockKey name, long number) {
+    return run(
+            RedisScript.REDLOCK_EVICT,
+            record(name),
+            retention,
+            keys.channel(),
+            RedisAnswer.argument(number))
+        .thenApply(answer -> RedlockReply.of(RedisAnswer.text(answer, 1).equals("1"), false))
+        .exceptionally(failure -> RedlockReply.unknown(unwrap(failure)));
+  }
+
+  /** Looks at what this node has of a lock. */
+  CompletionStage<RedlockView> inspect(LockKey name) {
+    return run(RedisScript.REDLOCK_INSPECT, record(name))
+        .thenApply(RedlockView::read)
+        .exceptionally(failure -> RedlockView.failed(unwrap(failure)));
+  }
+}

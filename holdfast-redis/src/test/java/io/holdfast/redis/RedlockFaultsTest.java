@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.ConfigurationException;
+import io.holdfast.DistributedLock;
+import io.holdfast.Hold;
+import io.holdfast.HoldState;
+import io.holdfast.Holdfast;
+import io.holdfast.HoldfastException;
+import io.holdfast.LockEvent;
+import io.holdfast.LockOptions;
+import io.holdfast.Ticker;
+import io.holdfast.spi.Finding;
+import io.holdfast.spi.Finding.Level;
+import io.holdfast.testkit.Await;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What is done to five real nodes, and what becomes of holds and waits. Leases and abstentions are short here. */
+class RedlockFaultsTest {
+  private static final int NODES = 5;
+  private static final RedlockRule RULE =
+      new RedlockRule(NODES, Duration.ofSeconds(3), Duration.ofMillis(500));
+  private static final LockOptions RENEWED =
+      LockOptions.builder().leaseFor(Duration.ofMillis(1200)).build();
+  private static final LockOptions FIXED =
+      LockOptions.builder().leaseFor(Duration.ofMillis(2500)).renew(false).build();
+  private static final Duration PLENTY = Await.PATIENCE;
+
+  @SuppressWarnings("NullAway.Init")
+  private static RedlockNodes nodes;
+
+  private final List<AutoCloseable> open = new ArrayList<>();
+
+  @BeforeAll
+  static void startNodes() {
+    nodes = new RedlockNodes(RULE);
+  }
+
+  @AfterAll
+  static void stopNodes() {
+    nodes.close();
+  }
+
+  @BeforeEach
+  void clear() {
+    nodes.clear();
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    Collections.reverse(open);
+    for (AutoCloseable each : open) {
+      each.close();
+    }
+  }
+
+  private Holdfast client() {
+    return client(event -> {});
+  }
+
+  private Holdfast client(java.util.function.Consumer<LockEvent> listener) {
+    Holdfast client = Holdfast.builder()
+        .store(nodes.store())
+        .requestTimeout(Duration.ofMillis(500))
+        .listener(listener::accept)
+        .build();
+    open.add(client);
+    return client;
+  }
+
+  /** Kills a node until the end of the test. */
+  private void kill(int node) {
+    nodes.server(node).kill();
+    open.add(() -> nodes.server(node).start());
+  }
+
+  /** Stops a node until the end of the test. */
+  private void pause(int node) {
+    nodes.server(node).pause();
+    open.add(() -> nodes.server(node).resume());
+  }
+
+  /** Two nodes of five are killed: holds are renewed, released and granted as before. */
+  @Test
+  void minorityKilled_isNotNoticed() throws Exception {
+    AtomicInteger renewals = new AtomicInteger();
+    Hold hold = client(event -> count(event, renewals)).lock("x", RENEWED).acquire();
+    Holdfast other = client();
+    kill(0);
+    kill(3);
+    int before = renewals.get();
+    Await.until("it is renewed twice", () -> renewals.get() >= before + 2);
+    assertThat(hold.isValid()).isTrue();
+    assertThat(other.lock("x", RENEWED).tryAcquire()).isEmpty();
+    assertThat(hold.release()).isTrue();
+    try (Hold next = other.lock("x", RENEWED).tryAcquire().orElseThrow()) {
+      assertThat(next.token()).isGreaterThan(hold.token());
+    }
+  }
+
+  private static void count(LockEvent event, AtomicInteger renewals) {
+    if (event instanceof LockEvent.Renewed) {
+      renewals.incrementAndGet();
+    }
+  }
+
+  /** Two nodes do not answer: no request waits for them. With a time-out for each it would take a minute. */
+  @Test
+  void minorityPaused_delaysNothing() throws Exception {
+    DistributedLock lock = client().lock("x", RENEWED);
+    lock.acquire().close();
+    pause(1);
+    pause(2);
+    long began = Ticker.system().nanos();
+    long last = 0;
+    for (int i = 0; i < 60; i++) {
+      Hold hold = lock.acquire();
+      assertThat(hold.token()).isGreaterThan(last);
+      last = hold.token();
+      assertThat(hold.release()).isTrue();
+    }
+    assertThat(Duration.ofNanos(Ticker.system().nanos() - began))
+        .isLessThan(Duration.ofSeconds(15));
+  }
+
+  /** Three nodes are killed: the hold is lost in time, nobody else gets the lock, and it is not called busy. */
+  @Test
+  void majorityKilled_stopsEverything() throws Exception {
+    Hold hold = client().lock("x", RENEWED).acquire();
+    DistributedLock other = client().lock("x", RENEWED);
+    assertThat(other.tryAcquire()).isEmpty();
+    kill(0);
+    kill(1);
+    kill(2);
+    assertThatThrownBy(() -> other.tryAcquire().isPresent()).isInstanceOf(HoldfastException.class);
+    Await.until("the hold is lost", () -> hold.state() == HoldState.LOST);
+    assertThatThrownBy(() -> other.tryAcquire().isPresent()).isInstanceOf(HoldfastException.class);
+  }
+
+  /** Three nodes are killed and come back empty: nothing is granted while they abstain; then tokens have grown. */
+  @Test
+  void majorityRestarted_abstains_andThenGoesOn() throws Exception {
+    Hold hold = client().lock("x", RENEWED).acquire();
+    DistributedLock other = client().lock("x", RENEWED);
+    long began = Ticker.system().nanos();
+    for (int i = 0; i < 3; i++) {
+      nodes.server(i).restart();
+    }
+    try (Hold next = other.acquire(PLENTY)) {
+      assertThat(Duration.ofNanos(Ticker.system().nanos() - began)).isGreaterThan(RULE.abstains());
+      assertThat(hold.isValid()).isFalse();
+      assertThat(next.token()).isGreaterThan(hold.token());
+    }
+  }
+
+  /** How nodes forget. */
+  enum Forgets {
+    RESTART,
+    OLD_SNAPSHOT,
+    FLUSH,
+    EVICTION
+  }
+
+  /**
+   * A hold has exactly a majority, and one of its nodes forgets it; so do two that were dead. Those three would be a
+   * majority for somebody else, while the hold is still valid.
+   */
+  @ParameterizedTest
+  @EnumSource(Forgets.class)
+  void forgottenVote_isNotGivenAgain(Forgets how) throws Exception {
+    twoHoldsAfter(how, false);
+  }
+
+  /** The same without the marker's word that they may have forgotten: two hold the lock. */
+  @ParameterizedTest
+  @EnumSource(Forgets.class)
+  void forgottenVote_withoutTheMarker_isGivenTwice(Forgets how) throws Exception {
+    twoHoldsAfter(how, true);
+  }
+
+  private void twoHoldsAfter(Forgets how, boolean flawed) throws Exception {
+    if (how == Forgets.OLD_SNAPSHOT) {
+      for (int i = 2; i < NODES; i++) {
+        nodes.redis(i).save();
+      }
+    }
+    nodes.server(3).kill();
+    nodes.server(4).kill();
+    Hold hold = client().lock("x", FIXED).acquire();
+    nodes.server(3).start();
+    nodes.server(4).start();
+    forget(2, how);
+    if (flawed) {
+      for (int i = 2; i < NODES; i++) {
+        nodes.mayVote(i);
+      }
+    }
+    try (Hold next = client().lock("x", FIXED).acquire(PLENTY)) {
+      assertThat(hold.isValid()).isEqualTo(flawed);
+      assertThat(next.token()).isGreaterThan(hold.token());
+    }
+  }
+
+  private static void forget(int node, Forgets how) {
+    switch (how) {
+      case RESTART, OLD_SNAPSHOT -> nodes.server(node).restart();
+      case FLUSH -> nodes.redis(node).flushall();
+      case EVICTION -> {
+        nodes.redis(node).configSet("maxmemory-policy", "allkeys-random");
+        nodes.redis(node).configSet("maxmemory", "1");
+        Await.until("the record is evicted", () -> {
+          nodes.redis(node).get("any");
+          return nodes.redis(node).exists("holdfast:{x}") == 0;
+        });
+        nodes.redis(node).configSet("maxmemory", "0");
+      }
+    }
+  }
+
+  /** A hold that exactly a majority accepted is renewed by it, and is lost in time with one node less. */
+  @Test
+  void exactMajority_renews_andDiesWithOneNode() throws Exception {
+    kill(3);
+    kill(4);
+    AtomicInteger renewals = new AtomicInteger();
+    Hold hold = client(event -> count(event, renewals)).lock("x", RENEWED).acquire();
+    Await.until("it is renewed twice", () -> renewals.get() >= 2);
+    assertThat(hold.isValid()).isTrue();
+    nodes.server(2).restart();
+    Await.until("the hold is lost", () -> hold.state() == HoldState.LOST);
+  }
+
+  /** Clients that propose at the same time, again and again: one at a time, and tokens only grow. */
+  @Test
+  void splitVotes_excludeEachOther_andTokensGrow() throws Exception {
+    int clients = 3;
+    int rounds = 60;
+    AtomicInteger inside = new AtomicInteger();
+    List<Long> tokens = Collections.synchronizedList(new ArrayList<>());
+    ExecutorService threads = Executors.newFixedThreadPool(clients);
+    try {
+      List<CompletableFuture<Void>> done = new ArrayList<>();
+      for (int c = 0; c < clients; c++) {
+        DistributedLock lock = client().lock("x", RENEWED);
+        done.add(CompletableFuture.runAsync(
+            () -> {
+              for (int i = 0; i < rounds; i++) {
+                try (Hold hold = acquire(lock)) {
+                  assertThat(inside.incrementAndGet()).isEqualTo(1);
+                  tokens.add(hold.token());
+                  inside.decrementAndGet();
+                  assertThat(hold.isValid()).isTrue();
+                }
+              }
+            },
+            threads));
+      }
+      CompletableFuture.allOf(done.toArray(CompletableFuture[]::new)).get();
+    } finally {
+      threads.shutdownNow();
+    }
+    assertThat(tokens).hasSize(clients * rounds).isSorted().doesNotHaveDuplicates();
+  }
+
+  /** A try never waits for a holder, so that all try at once. */
+  private static Hold acquire(DistributedLock lock) {
+    while (true) {
+      var hold = lock.tryAcquire();
+      if (hold.isPresent()) {
+        return hold.get();
+      }
+      Thread.onSpinWait();
+    }
+  }
+
+  /** A waiter is told by the nodes: it need not look by itself. */
+  @Test
+  void release_isToldToAWaiter() throws Exception {
+    Holdfast first = client();
+    DistributedLock second = client().lock("x", RENEWED);
+    for (int i = 0; i < 10; i++) {
+      Hold hold = first.lock("x", RENEWED).acquire();
+      CompletableFuture<Hold> waiter = second.acquireAsync();
+      Await.until(
+          "a majority of the nodes knows the waiter",
+          () -> first.admin().inspect("x").orElseThrow().waiters() == 1);
+      long released = Ticker.system().nanos();
+      assertThat(hold.release()).isTrue();
+      assertThat(Await.value(waiter).release()).isTrue();
+      assertThat(Duration.ofNanos(Ticker.system().nanos() - released))
+          .isLessThan(RedlockWaits.LEASE.dividedBy(4));
+    }
+  }
+
+  /** New nodes do not vote, and that is said. */
+  @Test
+  void newNodes_abstain_andSaySo() throws Exception {
+    for (int i = 0; i < NODES; i++) {
+      nodes.redis(i).flushall();
+    }
+    DistributedLock lock = client().lock("x", RENEWED);
+    assertThatThrownBy(() -> lock.tryAcquire().isPresent())
+        .isInstanceOf(HoldfastException.class)
+        .hasMessageContaining("may have forgotten locks and do not vote");
+    lock.acquire(PLENTY).close();
+  }
+
+  /** All clients of a set of nodes agree on the longest lease. */
+  @Test
+  void otherMaxLease_isRefused() {
+    String uri = nodes.uri().replaceAll("max-lease=.*", "max-lease=1h");
+    assertThatThrownBy(() -> Holdfast.connect(uri).close())
+        .isInstanceOf(ConfigurationException.class)
+        .hasMessageContaining("all clients of a set of nodes must have the same");
+  }
+
+  /** One server under three names is no majority of three. */
+  @Test
+  void oneServerTwice_isRefused() {
+    int port = nodes.server(0).port();
+    String uri = "redlock://127.0.0.1:" + port + ",localhost:" + port + ",127.1:" + port
+        + "?holdfast.max-lease=3s";
+    assertThatThrownBy(() -> Holdfast.connect(uri).close())
+        .isInstanceOf(ConfigurationException.class)
+        .hasMessageContaining("are one and the same server");
+  }
+
+  /** A lease above the longest is refused before anything is asked. */
+  @Test
+  void leaseAboveTheLongest_isRefused() {
+    Holdfast client = client();
+    LockOptions tooLong =
+        LockOptions.builder().leaseFor(RULE.maxLease().plusMillis(1)).build();
+    assertThatThrownBy(() -> client.lock("x", tooLong).name())
+        .isInstanceOf(IllegalArgumentException.class);
+    LockOptions kept = RENEWED.toBuilder().holdAtLeast(Duration.ofSeconds(4)).build();
+    assertThatThrownBy(() -> client.lock("x", kept).name())
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  /** The doctor says which nodes vote. */
+  @Test
+  void doctor_saysWhoVotes() {
+    assertThat(levels()).containsEntry("majority", Level.OK).containsEntry("clocks", Level.OK);
+    nodes.redis(0).flushall();
+    kill(1);
+    assertThat(levels())
+        .containsEntry("majority", Level.WARNING)
+        .containsEntry("vote of 127.0.0.1:" + nodes.server(0).port(), Level.WARNING)
+        .containsEntry("node 127.0.0.1:" + nodes.server(1).port(), Level.PROBLEM);
+    nodes.redis(2).flushall();
+    assertThat(levels()).containsEntry("majority", Level.PROBLEM);
+  }
+
+  /** A user with exactly the permissions that doctor prints can do everything. */
+  @Test
+  void aclLine_isEnough() throws Exception {
+    String line = findings().stream()
+        .filter(each -> each.subject().equals("permissions"))
+        .findFirst()
+        .orElseThrow()
+        .advice();
+    List<String> rules = List.of(line.substring(line.indexOf("SETUSER NAME ") + 13)
+        .replace(">PASSWORD", ">secret")
+        .split(" "));
+    for (int i = 0; i < NODES; i++) {
+      var arguments = new CommandArgs<>(StringCodec.UTF8).add("SETUSER").add("me");
+      rules.forEach(arguments::add);
+      nodes.redis(i).dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8), arguments);
+    }
+    String uri = nodes.uri().replace("//", "//me:secret@");
+    try (Holdfast me = Holdfast.connect(uri)) {
+      // with the reach of the product: the marker is the same
+      Hold hold = me.lock("x", RENEWED).acquire();
+      CompletableFuture<Hold> waiter = client().lock("x", RENEWED).acquireAsync();
+      Await.until("it waits", () -> me.admin().inspect("x").orElseThrow().waiters() == 1);
+      assertThat(me.admin().list("")).hasSize(1);
+      assertThat(hold.release()).isTrue();
+      assertThat(Await.value(waiter).release()).isTrue();
+    }
+  }
+
+  private static Map<String, Level> levels() {
+    Map<String, Level> levels = new HashMap<>();
+    findings().forEach(each -> levels.put(each.subject(), each.level()));
+    return levels;
+  }
+
+  private static List<Finding> findings() {
+    RecordingStart start = new RecordingStart();
+    try (RedlockStore store = nodes.store()) {
+      store.start(start.runtime(), start);
+      store.connect().toCompletableFuture().join();
+      return store.diagnose().toCompletableFuture().join();
+    }
+  }
+
+  /** What is no lock of ours is refused and left alone, and a lock of the plain store is not ours. */
+  @Test
+  void foreignRecord_isLeftAlone() {
+    for (int i = 0; i < NODES; i++) {
+      nodes.redis(i).hset("holdfast:{x}", "v", "1");
+    }
+    DistributedLock lock = client().lock("x", RENEWED);
+    assertThatThrownBy(() -> lock.acquire().close()).isInstanceOf(HoldfastException.class);
+    assertThat(nodes.redis(0).hgetall("holdfast:{x}")).isEqualTo(Map.of("v", "1"));
+  }
+}
