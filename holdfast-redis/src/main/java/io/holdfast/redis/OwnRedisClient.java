@@ -62,7 +62,11 @@ final class OwnRedisClient implements RedisConnector {
 
   @Override
   public CompletionStage<StatefulRedisConnection<byte[], byte[]>> commands() {
-    return client().connectAsync(ByteArrayCodec.INSTANCE, uri);
+    return commands(uri);
+  }
+
+  CompletionStage<StatefulRedisConnection<byte[], byte[]>> commands(RedisURI to) {
+    return client().connectAsync(ByteArrayCodec.INSTANCE, to);
   }
 
   @Override
@@ -70,7 +74,7 @@ final class OwnRedisClient implements RedisConnector {
     return messages(uri);
   }
 
-  private CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> messages(RedisURI from) {
+  CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> messages(RedisURI from) {
     return client().connectPubSubAsync(ByteArrayCodec.INSTANCE, from);
   }
 

@@ -10,11 +10,13 @@ import java.io.File;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the address of one server, or of the sentinels that know it, for the driver. Its parts may be secret: nothing here is shown. */
+/** Reads the address of one server, of the sentinels that know it, or of the nodes of a cluster, for the driver. Its parts may be secret: nothing here is shown. */
 final class RedisAddress {
   private static final int PORT = 6379;
   private static final int SENTINEL_PORT = 26379;
@@ -25,30 +27,22 @@ final class RedisAddress {
 
   RedisAddress(StoreAddress address) {
     this.address = address;
-    address.requireOnly(
-        isSentinel()
-            ? new String[] {
-              "prefix",
-              "retention",
-              "connect-timeout",
-              "client-name",
-              "sentinel-user",
-              "sentinel-password"
-            }
-            : new String[] {
-              "prefix",
-              "retention",
-              "connect-timeout",
-              "client-name",
-              "tls-ca",
-              "tls-cert",
-              "tls-key",
-              "tls-verify"
-            });
+    address.requireOnly(known());
     if (address.url().indexOf('?') >= 0) {
       // not shown: some drivers take a password there
       throw wrong("a Redis address takes only holdfast.* parameters");
     }
+  }
+
+  private String[] known() {
+    List<String> known =
+        new ArrayList<>(List.of("prefix", "retention", "connect-timeout", "client-name"));
+    if (isSentinel()) {
+      known.addAll(List.of("sentinel-user", "sentinel-password"));
+    } else if (!isCluster()) {
+      known.addAll(List.of("tls-ca", "tls-cert", "tls-key", "tls-verify"));
+    }
+    return known.toArray(String[]::new);
   }
 
   Duration connectTimeout() {
@@ -56,7 +50,13 @@ final class RedisAddress {
         "connect-timeout", CONNECT, Duration.ofMillis(100), Duration.ofMinutes(1));
   }
 
+  /** Returns the server, or with sentinels what finds it. */
   RedisURI uri() {
+    return uris().get(0);
+  }
+
+  /** Returns the nodes of a cluster that the address names; otherwise one. */
+  List<RedisURI> uris() {
     String rest = address.rest();
     if (!rest.startsWith("//")) {
       throw wrong("write " + form());
@@ -66,11 +66,27 @@ final class RedisAddress {
     String path = slash < 0 ? "" : rest.substring(slash + 1);
     int at = authority.lastIndexOf('@');
     String hosts = authority.substring(at + 1);
-    RedisURI.Builder builder =
-        isSentinel() ? primary(hosts, path) : server(hosts, PORT).withDatabase(database(path));
+    List<RedisURI> uris = new ArrayList<>();
+    if (isSentinel()) {
+      uris.add(finished(primary(hosts, path), authority.substring(0, at + 1)));
+    } else if (isCluster()) {
+      if (!path.isEmpty()) {
+        throw wrong("a cluster has one database only, which has no number");
+      }
+      for (String host : hosts.split(",", -1)) {
+        uris.add(finished(server(host, PORT), authority.substring(0, at + 1)));
+      }
+    } else {
+      RedisURI.Builder one = server(hosts, PORT).withDatabase(database(path));
+      uris.add(finished(one, authority.substring(0, at + 1)));
+    }
+    return uris;
+  }
+
+  private RedisURI finished(RedisURI.Builder builder, String user) {
     builder.withTimeout(connectTimeout()).withClientName(clientName());
-    if (at >= 0) {
-      authenticate(builder, authority.substring(0, at));
+    if (!user.isEmpty()) {
+      authenticate(builder, user.substring(0, user.length() - 1));
     }
     if (isTls()) {
       builder.withSsl(true).withVerifyPeer(verify());
@@ -80,7 +96,9 @@ final class RedisAddress {
 
   private String form() {
     return address.scheme()
-        + (isSentinel() ? "://HOST:PORT,HOST:PORT/NAME-OF-THE-PRIMARY" : "://HOST:PORT");
+        + (isSentinel()
+            ? "://HOST:PORT,HOST:PORT/NAME-OF-THE-PRIMARY"
+            : isCluster() ? "://HOST:PORT,HOST:PORT" : "://HOST:PORT");
   }
 
   private RedisURI.Builder primary(String hosts, String path) {
@@ -120,7 +138,8 @@ final class RedisAddress {
       host = host.substring(1, host.length() - 1);
     }
     if (host.isEmpty() || port == 0 || host.indexOf(',') >= 0) {
-      throw wrong("it names no server; write " + form() + (isSentinel() ? "" : ", with one host"));
+      throw wrong("it names no server; write " + form()
+          + (isSentinel() || isCluster() ? "" : ", with one host"));
     }
     return RedisURI.Builder.redis(host, port);
   }
@@ -176,6 +195,10 @@ final class RedisAddress {
 
   boolean isSentinel() {
     return address.scheme().equals("redis-sentinel");
+  }
+
+  boolean isCluster() {
+    return address.scheme().equals("redis-cluster");
   }
 
   boolean isTls() {

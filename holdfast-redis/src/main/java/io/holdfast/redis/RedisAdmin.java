@@ -29,18 +29,18 @@ final class RedisAdmin {
   private static final Comparator<LockKey> BY_BYTES =
       Comparator.comparing(LockKey::bytes, Arrays::compareUnsigned);
 
-  private final RedisLink link;
+  private final RedisRoute route;
   private final RedisKeys keys;
   private final byte[] retention;
 
-  RedisAdmin(RedisLink link, RedisKeys keys, RedisOptions options) {
-    this.link = link;
+  RedisAdmin(RedisRoute route, RedisKeys keys, RedisOptions options) {
+    this.route = route;
     this.keys = keys;
     this.retention = RedisAnswer.argument(options.retentionMicros());
   }
 
   CompletionStage<Optional<LockInfo>> inspect(LockKey name) {
-    return link.run(RedisScript.INSPECT, keys.of(name)).thenApply(answer -> info(name, answer));
+    return route.run(RedisScript.INSPECT, keys.of(name)).thenApply(answer -> info(name, answer));
   }
 
   private static Optional<LockInfo> info(LockKey name, List<Object> answer) {
@@ -66,7 +66,8 @@ final class RedisAdmin {
   }
 
   CompletionStage<Boolean> evict(LockKey name, long revision) {
-    return link.run(
+    return route
+        .run(
             RedisScript.EVICT,
             keys.of(name),
             RedisAnswer.argument(revision),
@@ -90,7 +91,11 @@ final class RedisAdmin {
 
   CompletionStage<Names> names(String prefix, Optional<String> page) {
     Walk walk = new Walk(prefix, page.map(LockKey::of));
-    return walk.from(ScanCursor.INITIAL).thenApply(done -> new Names(done.names, done.more));
+    CompletionStage<Walk> walked = CompletableFuture.completedFuture(walk);
+    for (RedisNode node : route.nodes()) {
+      walked = walked.thenCompose(each -> each.over(node, ScanCursor.INITIAL));
+    }
+    return walked.thenApply(done -> new Names(done.names, done.more));
   }
 
   private CompletionStage<LockPage> read(Names found) {
@@ -118,12 +123,12 @@ final class RedisAdmin {
       this.arguments = ScanArgs.Builder.limit(STEP).match(keys.pattern(prefix));
     }
 
-    CompletionStage<Walk> from(ScanCursor cursor) {
+    CompletionStage<Walk> over(RedisNode node, ScanCursor cursor) {
       CompletionStage<KeyScanCursor<byte[]>> step =
-          link.ask(redis -> redis.scan(cursor, arguments));
+          node.ask(redis -> redis.scan(cursor, arguments));
       return step.thenCompose(found -> {
         found.getKeys().forEach(this::add);
-        return found.isFinished() ? CompletableFuture.completedFuture(this) : from(found);
+        return found.isFinished() ? CompletableFuture.completedFuture(this) : over(node, found);
       });
     }
 

@@ -10,9 +10,10 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** Looks at a server with an operator's eyes. */
+/** Looks at a server, or at all nodes of a cluster, with an operator's eyes. */
 final class RedisDoctor {
   private static final int OLDEST_TESTED = 7;
   private static final Duration CLOCKS_APART = Duration.ofSeconds(1);
@@ -23,22 +24,49 @@ final class RedisDoctor {
           + " +pexpireat +del +zadd +zrem +zrange +zscore +zcard +publish +subscribe +unsubscribe +scan +ping"
           + " +hello +auth +select +client|setname +info";
 
-  private final RedisLink link;
-  private final RedisClock clock;
+  /** What a cluster needs besides. */
+  private static final String CLUSTER_COMMANDS = " +cluster|slots +cluster|info +asking";
+
+  private final RedisRoute route;
+  private final Kind kind;
   private final Ticker ticker;
   private final RedisOptions options;
   private final boolean tls;
 
-  RedisDoctor(RedisLink link, RedisClock clock, Ticker ticker, RedisOptions options, boolean tls) {
-    this.link = link;
-    this.clock = clock;
+  /** What runs there, as the address says. */
+  enum Kind {
+    SINGLE,
+    SENTINEL,
+    CLUSTER
+  }
+
+  RedisDoctor(RedisRoute route, Kind kind, Ticker ticker, RedisOptions options, boolean tls) {
+    this.route = route;
+    this.kind = kind;
     this.ticker = ticker;
     this.options = options;
     this.tls = tls;
   }
 
   CompletionStage<List<Finding>> look() {
-    return link.<String>ask(redis -> redis.info()).handle((text, failure) -> {
+    List<CompletableFuture<List<Finding>>> looks = new ArrayList<>();
+    for (RedisNode node : route.nodes()) {
+      looks.add(server(node).toCompletableFuture());
+    }
+    if (kind == Kind.CLUSTER && !route.nodes().isEmpty()) {
+      looks.add(cluster(route.nodes().get(0)).toCompletableFuture());
+    }
+    return CompletableFuture.allOf(looks.toArray(CompletableFuture[]::new)).thenApply(all -> {
+      List<Finding> findings = new ArrayList<>();
+      looks.forEach(each -> findings.addAll(each.join()));
+      transport(findings);
+      permissions(findings);
+      return List.copyOf(findings);
+    });
+  }
+
+  private CompletionStage<List<Finding>> server(RedisNode node) {
+    return node.<String>ask(redis -> redis.info()).handle((text, failure) -> {
       List<Finding> findings = new ArrayList<>();
       if (failure == null) {
         Map<String, String> info = parse(text);
@@ -46,6 +74,7 @@ final class RedisDoctor {
         eviction(info, findings);
         persistence(info, findings);
         replication(info, findings);
+        inCluster(info, findings);
       } else {
         findings.add(new Finding(
             Level.WARNING,
@@ -53,10 +82,34 @@ final class RedisDoctor {
             "INFO was refused: " + failure.getMessage(),
             "allow +info, so that doctor can look at eviction, persistence and replication"));
       }
-      clocks(findings);
-      transport(findings);
-      permissions(findings);
-      return List.copyOf(findings);
+      clocks(node.clock(), findings);
+      return kind == Kind.CLUSTER
+          ? findings.stream().map(each -> of(node, each)).toList()
+          : findings;
+    });
+  }
+
+  private static Finding of(RedisNode node, Finding finding) {
+    return new Finding(
+        finding.level(),
+        finding.subject(),
+        node.describe() + ": " + finding.message(),
+        finding.advice());
+  }
+
+  private static CompletionStage<List<Finding>> cluster(RedisNode node) {
+    return node.<String>ask(redis -> redis.clusterInfo()).handle((text, failure) -> {
+      String state = failure == null ? get(parse(text), "cluster_state") : "";
+      return List.of(
+          state.equals("ok")
+              ? new Finding(Level.OK, "cluster", "all slots are served", "")
+              : new Finding(
+                  Level.PROBLEM,
+                  "cluster",
+                  failure == null
+                      ? "the state is " + state + ": some slots have no node"
+                      : "CLUSTER INFO was refused: " + failure.getMessage(),
+                  "look at CLUSTER NODES"));
     });
   }
 
@@ -156,16 +209,19 @@ final class RedisDoctor {
     } else {
       findings.add(new Finding(Level.OK, "replication", "no replicas", ""));
     }
-    if (get(info, "cluster_enabled").equals("1")) {
+  }
+
+  private void inCluster(Map<String, String> info, List<Finding> findings) {
+    if (get(info, "cluster_enabled").equals("1") && kind != Kind.CLUSTER) {
       findings.add(new Finding(
           Level.PROBLEM,
           "cluster",
           "this server is a node of a cluster",
-          "redis:// is for a single server; use one that is not part of a cluster"));
+          "redis:// is for a single server; write redis-cluster://"));
     }
   }
 
-  private void clocks(List<Finding> findings) {
+  private void clocks(RedisClock clock, List<Finding> findings) {
     Duration apart = Duration.between(Instant.ofEpochMilli(ticker.wallMillis()), clock.now());
     boolean near = apart.abs().compareTo(CLOCKS_APART) < 0;
     String message = "the server's clock is " + Math.abs(apart.toMillis()) + " ms "
@@ -197,6 +253,7 @@ final class RedisDoctor {
         "permissions",
         "the user may do all that locks need",
         "the least that is needed: ACL SETUSER NAME on >PASSWORD resetkeys ~" + options.prefix()
-            + "* resetchannels &" + options.prefix() + "client:* -@all " + COMMANDS));
+            + "* resetchannels &" + options.prefix() + "client:* -@all " + COMMANDS
+            + (kind == Kind.CLUSTER ? CLUSTER_COMMANDS : "")));
   }
 }

@@ -7,7 +7,9 @@ import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +25,9 @@ final class RedisErrors {
       "holdfast.tls-ca names the authorities to trust, holdfast.tls-cert and holdfast.tls-key what we show, and with"
           + " holdfast.tls-verify=ca any host name will do";
 
+  private static final String CLUSTER =
+      "this server is a node of a cluster; write redis-cluster://";
+
   private record Meaning(String code, Reason reason, String advice) {}
 
   private static final List<Meaning> MEANINGS = List.of(
@@ -30,6 +35,15 @@ final class RedisErrors {
           "LOADING", Reason.UNREACHABLE, "the server is loading its data; it will be ready later"),
       new Meaning(
           "BUSY", Reason.UNREACHABLE, "another script keeps the server busy; SCRIPT KILL ends it"),
+      new Meaning("CLUSTERDOWN", Reason.UNREACHABLE, "the cluster has no node for this slot now"),
+      new Meaning("TRYAGAIN", Reason.UNREACHABLE, "the lock's slot is being moved"),
+      new Meaning("MOVED", Reason.UNREACHABLE, CLUSTER),
+      new Meaning("ASK", Reason.UNREACHABLE, CLUSTER),
+      new Meaning("CROSSSLOT", Reason.REFUSED, CLUSTER),
+      new Meaning(
+          "ERR This instance has cluster support disabled",
+          Reason.REFUSED,
+          "this server is no node of a cluster; write redis://"),
       new Meaning("NOSCRIPT", Reason.UNREACHABLE, "the server forgot the script just now"),
       new Meaning("MASTERDOWN", Reason.UNREACHABLE, "this is a replica without its primary"),
       new Meaning(
@@ -116,6 +130,29 @@ final class RedisErrors {
   static boolean isReadOnly(Throwable failure) {
     RedisCommandExecutionException answered = answered(unwrap(failure));
     return answered != null && hasCode(String.valueOf(answered.getMessage()), "READONLY");
+  }
+
+  /** Returns the words MOVED or ASK, the slot, and the node that has it; null if the server said something else. */
+  static String @Nullable [] redirection(Throwable failure) {
+    RedisCommandExecutionException answered = answered(unwrap(failure));
+    String[] words =
+        answered == null ? new String[0] : String.valueOf(answered.getMessage()).split(" ", -1);
+    boolean known = words.length == 3 && (words[0].equals("MOVED") || words[0].equals("ASK"));
+    return known ? words : null;
+  }
+
+  /** Lets a stage fail with a failure of ours. */
+  static <T extends @Nullable Object> CompletionStage<T> mapped(
+      String store, CompletionStage<T> stage) {
+    CompletableFuture<T> answer = new CompletableFuture<>();
+    stage.whenComplete((value, failure) -> {
+      if (failure == null) {
+        answer.complete(value);
+      } else {
+        answer.completeExceptionally(of(store, failure));
+      }
+    });
+    return answer;
   }
 
   static boolean isNoScript(Throwable failure) {

@@ -61,6 +61,24 @@ final class RedisGuarantees {
       FORCED,
       FAIR);
 
+  static final Guarantees CLUSTER = guarantees(
+      "Redis Cluster",
+      "Replication is asynchronous. When a replica takes over from a node, it forgets the grants, the renewals and the"
+          + " releases that had not reached it: two can hold a lock until the old holder's next renewal, and a released"
+          + " lock can come back for its lease.",
+      "A node that is cut off from most of the others grants and renews on until cluster-node-timeout, for the clients"
+          + " that reach it; one that was stopped and wakes may still answer what has waited in its sockets.",
+      "Tokens go back if a failover forgets a grant and the new node's clock is behind the old one's by more than the"
+          + " failover took, or if a slot is moved to a node whose clock is behind and the record was lost.",
+      "While a slot is moved, requests for a lock without waiters are put off by the cluster: a move that takes longer"
+          + " than the lease loses the holds of that slot, in time.",
+      RESTART,
+      FLUSH,
+      CLOCK,
+      DEAD_WAITER,
+      FORCED,
+      FAIR);
+
   private RedisGuarantees() {}
 
   private static Guarantees guarantees(String store, String... exceptions) {

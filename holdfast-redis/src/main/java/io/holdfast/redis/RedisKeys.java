@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
  * The keys of a lock: the prefix and the name in curly braces, and the same with {@code :q} and {@code :w}. What is
@@ -16,6 +17,9 @@ import java.util.Optional;
  * stored format.
  */
 final class RedisKeys {
+  /** So many numbers hit every slot of a cluster, but for a chance that does not matter. */
+  private static final int TRIED = 300_000;
+
   private final byte[] prefix;
   private final byte[] channel;
 
@@ -43,6 +47,15 @@ final class RedisKeys {
   /** Returns the key of a Redlock node's marker. */
   byte[] marker() {
     return with(key(new byte[0]), 'm');
+  }
+
+  /** Returns keys that no lock has, all in one slot, and in one that is wanted. */
+  byte[][] ofNothing(long from, Predicate<byte[]> wanted) {
+    byte[] key = with(key(ascii(Long.toString(from))), 'c');
+    for (long i = from; i < from + TRIED && !wanted.test(key); i++) {
+      key = with(key(ascii(Long.toString(i))), 'c');
+    }
+    return new byte[][] {key, with(key, 'q'), with(key, 'w')};
   }
 
   /** Returns what the channels begin with; the client's id follows. */

@@ -34,19 +34,19 @@ final class RedisLocks {
   private static final byte[] WAITER_LEASE = RedisAnswer.argument(micros(RedisWaits.LEASE));
 
   private final StoreRuntime runtime;
-  private final RedisLink link;
+  private final RedisRoute route;
   private final RedisKeys keys;
   private final RedisWaits waits;
   private final byte[] retention;
 
   RedisLocks(
       StoreRuntime runtime,
-      RedisLink link,
+      RedisRoute route,
       RedisKeys keys,
       RedisWaits waits,
       RedisOptions options) {
     this.runtime = runtime;
-    this.link = link;
+    this.route = route;
     this.keys = keys;
     this.waits = waits;
     this.retention = RedisAnswer.argument(options.retentionMicros());
@@ -61,7 +61,8 @@ final class RedisLocks {
     if (mode == Mode.QUEUE) {
       waits.asks(claim, sent);
     }
-    return link.run(
+    return route
+        .run(
             RedisScript.ATTEMPT,
             keys.of(claim.name()),
             RedisAnswer.argument(claim.id().toString()),
@@ -109,9 +110,11 @@ final class RedisLocks {
   CompletionStage<Map<ClaimId, Kept>> keep(List<Claim> claims) {
     Map<ClaimId, Kept> kept = new ConcurrentHashMap<>();
     List<CompletableFuture<?>> batches = new ArrayList<>();
-    for (int from = 0; from < claims.size(); from += BATCH) {
-      List<Claim> batch = claims.subList(from, Math.min(from + BATCH, claims.size()));
-      batches.add(keepBatch(batch, kept).toCompletableFuture());
+    for (List<Claim> group : route.together(claims)) {
+      for (int from = 0; from < group.size(); from += BATCH) {
+        List<Claim> batch = group.subList(from, Math.min(from + BATCH, group.size()));
+        batches.add(keepBatch(batch, kept).toCompletableFuture());
+      }
     }
     CompletableFuture<Map<ClaimId, Kept>> answer = new CompletableFuture<>();
     CompletionStage<?> all = CompletableFuture.allOf(batches.toArray(CompletableFuture[]::new));
@@ -138,7 +141,7 @@ final class RedisLocks {
       arguments[i * 2 + 4] = RedisAnswer.argument(micros(claim.lease()));
     }
     Moment sent = runtime.ticker().now();
-    return link.run(RedisScript.KEEP, of, arguments).thenAccept(answer -> {
+    return route.run(RedisScript.KEEP, of, arguments).thenAccept(answer -> {
       for (int i = 0; i < batch.size(); i++) {
         Claim claim = batch.get(i);
         kept.put(claim.id(), kept(claim, sent, RedisAnswer.text(answer, i + 1)));
@@ -169,7 +172,8 @@ final class RedisLocks {
 
   CompletionStage<Ended> end(Claim claim, Duration keepFor, Instant lastGiveUp) {
     waits.over(claim);
-    return link.run(
+    return route
+        .run(
             RedisScript.END,
             keys.of(claim.name()),
             RedisAnswer.argument(claim.id().toString()),

@@ -27,15 +27,16 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks on one Redis server, or on the primary that sentinels know.
+ * Locks on one Redis server, on the primary that sentinels know, or on the nodes of a cluster.
  *
  * <pre>
- *   attempt, keep, end       -> RedisLocks  -> one script each     \
- *   inspect, list, evict     -> RedisAdmin                          > RedisLink: a connection for commands,
- *   pushed grants, own looks -> RedisWaits  &lt;- the client's channel /             one for messages
+ *   attempt, keep, end       -> RedisLocks  -> one script each     \  RedisLink: a connection for commands,
+ *   inspect, list, evict     -> RedisAdmin                          > one for messages; or RedisCluster: a
+ *   pushed grants, own looks -> RedisWaits  &lt;- the client's channel /  connection to each node, and one
  * </pre>
  *
  * <p>A lock is a hash that only scripts change; waiters stand in a queue beside it, and a release hands the lock to the
@@ -48,7 +49,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Time</h2>
  *
- * The store's time is the server's clock, read once in each script.
+ * The store's time is the server's clock, read once in each script; in a cluster that of the node that has the lock.
  *
  * <h2>Failure</h2>
  *
@@ -61,26 +62,36 @@ public final class RedisStore implements LockStore {
 
   private final String store;
   private final RedisOptions options;
-  private final RedisConnector connector;
+  private final Topology topology;
   private final boolean tls;
-  private final Guarantees guarantees;
   private volatile @Nullable Started started;
+
+  /**
+   * How Redis is run.
+   *
+   * @param guarantees what that gives
+   * @param kind what doctor expects
+   * @param route makes what leads to the servers
+   * @param unused lets go of what was made before the store was started
+   */
+  private record Topology(
+      Guarantees guarantees, RedisDoctor.Kind kind, RouteMaker route, Runnable unused) {}
+
+  /** Makes what leads to the servers. */
+  private interface RouteMaker {
+    RedisRoute make(
+        StoreRuntime runtime, StoreEvents events, RedisKeys keys, Consumer<byte[]> receiver);
+  }
 
   /** What exists from {@link #start} on. */
   private record Started(
-      RedisClock clock, RedisLink link, RedisLocks locks, RedisAdmin admin, RedisDoctor doctor) {}
+      RedisRoute route, RedisLocks locks, RedisAdmin admin, RedisDoctor doctor) {}
 
-  private RedisStore(
-      String store,
-      RedisOptions options,
-      RedisConnector connector,
-      boolean tls,
-      Guarantees guarantees) {
+  private RedisStore(String store, RedisOptions options, Topology topology, boolean tls) {
     this.store = store;
     this.options = options;
-    this.connector = connector;
+    this.topology = topology;
     this.tls = tls;
-    this.guarantees = guarantees;
   }
 
   /**
@@ -92,29 +103,49 @@ public final class RedisStore implements LockStore {
    */
   public static RedisStore using(RedisClient client) {
     Objects.requireNonNull(client, "client");
-    return new RedisStore(
-        "redis (the application's client)",
-        RedisOptions.DEFAULT,
-        new GivenRedisClient(client),
-        false,
-        RedisGuarantees.SINGLE);
+    String name = "redis (the application's client)";
+    Topology topology = primary(
+        name, RedisGuarantees.SINGLE, RedisDoctor.Kind.SINGLE, new GivenRedisClient(client));
+    return new RedisStore(name, RedisOptions.DEFAULT, topology, false);
   }
 
   static RedisStore at(StoreAddress address) {
     RedisAddress server = new RedisAddress(address);
-    RedisConnector connector =
-        new OwnRedisClient(server.uri(), server.tls(), server.connectTimeout());
-    return new RedisStore(
-        address.toString(),
-        RedisOptions.of(address),
-        connector,
-        server.isTls(),
-        server.isSentinel() ? RedisGuarantees.SENTINEL : RedisGuarantees.SINGLE);
+    String name = address.toString();
+    OwnRedisClient client = new OwnRedisClient(server.uri(), server.tls(), server.connectTimeout());
+    Topology topology;
+    if (server.isCluster()) {
+      topology = cluster(name, new ClusterClient(server.uris(), client));
+    } else if (server.isSentinel()) {
+      topology = primary(name, RedisGuarantees.SENTINEL, RedisDoctor.Kind.SENTINEL, client);
+    } else {
+      topology = primary(name, RedisGuarantees.SINGLE, RedisDoctor.Kind.SINGLE, client);
+    }
+    return new RedisStore(name, RedisOptions.of(address), topology, server.isTls());
+  }
+
+  private static Topology primary(
+      String name, Guarantees guarantees, RedisDoctor.Kind kind, RedisConnector connector) {
+    return new Topology(
+        guarantees,
+        kind,
+        (runtime, events, keys, receiver) -> new RedisLink(
+            name, runtime, events, connector, keys, new RedisClock(runtime.ticker()), receiver),
+        connector::close);
+  }
+
+  private static Topology cluster(String name, ClusterClient client) {
+    return new Topology(
+        RedisGuarantees.CLUSTER,
+        RedisDoctor.Kind.CLUSTER,
+        (runtime, events, keys, receiver) ->
+            new RedisCluster(name, runtime, events, client, keys, receiver),
+        client::close);
   }
 
   @Override
   public Guarantees guarantees() {
-    return guarantees;
+    return topology.guarantees;
   }
 
   @Override
@@ -133,15 +164,13 @@ public final class RedisStore implements LockStore {
       throw new IllegalStateException("a store is started once");
     }
     RedisKeys keys = new RedisKeys(options.prefix());
-    RedisClock clock = new RedisClock(runtime.ticker());
     RedisWaits waits = new RedisWaits(runtime, events);
-    RedisLink link = new RedisLink(store, runtime, events, connector, keys, clock, waits::received);
+    RedisRoute route = topology.route.make(runtime, events, keys, waits::received);
     started = new Started(
-        clock,
-        link,
-        new RedisLocks(runtime, link, keys, waits, options),
-        new RedisAdmin(link, keys, options),
-        new RedisDoctor(link, clock, runtime.ticker(), options, tls));
+        route,
+        new RedisLocks(runtime, route, keys, waits, options),
+        new RedisAdmin(route, keys, options),
+        new RedisDoctor(route, topology.kind, runtime.ticker(), options, tls));
   }
 
   private Started started() {
@@ -154,12 +183,12 @@ public final class RedisStore implements LockStore {
 
   @Override
   public CompletionStage<@Nullable Void> connect() {
-    return started().link().connect();
+    return started().route().connect();
   }
 
   @Override
   public Instant time() {
-    return started().clock().now();
+    return started().route().time();
   }
 
   @Override
@@ -215,9 +244,9 @@ public final class RedisStore implements LockStore {
   public void close() {
     Started parts = started;
     if (parts == null) {
-      connector.close();
+      topology.unused.run();
     } else {
-      parts.link().close();
+      parts.route().close();
     }
   }
 }

@@ -33,6 +33,9 @@ import java.util.Set;
  *   <li>{@code holdfast.sentinel-password}, {@code holdfast.sentinel-user}: what the sentinels themselves ask for.
  * </ul>
  *
+ * <p>{@code redis-cluster://[[USER]:PASSWORD@]HOST[:PORT],HOST[:PORT]...} names some nodes of a cluster, which tell of the
+ * others. It takes the first four parameters.
+ *
  * <p>{@code redlock://[[USER]:PASSWORD@]HOST[:PORT],HOST[:PORT],HOST[:PORT][/DATABASE]} makes stores on a majority of
  * independent servers: an odd number of them, 3 or more. Its parameters are those above, without TLS, and:
  *
@@ -48,7 +51,7 @@ public final class RedisStoreFactory implements LockStoreFactory {
 
   @Override
   public Set<String> schemes() {
-    return Set.of("redis", "rediss", "redis-sentinel", "redlock");
+    return Set.of("redis", "rediss", "redis-sentinel", "redis-cluster", "redlock");
   }
 
   @Override

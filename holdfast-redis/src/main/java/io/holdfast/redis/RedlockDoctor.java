@@ -52,6 +52,7 @@ final class RedlockDoctor {
         .connect()
         .thenCompose(found -> server
             .link()
+            .node()
             .<String>ask(redis -> redis.info())
             .thenApply(info -> new Node(
                 findings(server, RedisDoctor.parse(info), found.abstainsMicros()),

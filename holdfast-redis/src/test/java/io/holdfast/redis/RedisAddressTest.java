@@ -8,6 +8,7 @@ import io.holdfast.ConfigurationException;
 import io.holdfast.spi.StoreAddress;
 import io.lettuce.core.RedisURI;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -46,9 +47,20 @@ class RedisAddressTest {
     assertThat(uri.getSentinels()).extracting(RedisURI::getPort).containsExactly(26379, 7000);
   }
 
+  @Test
+  void address_ofACluster() {
+    List<RedisURI> uris =
+        new RedisAddress(StoreAddress.parse("redis-cluster://me:secret@a,[::1]:7000/")).uris();
+    assertThat(uris).extracting(RedisURI::getHost).containsExactly("a", "::1");
+    assertThat(uris).extracting(RedisURI::getPort).containsExactly(6379, 7000);
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
+        "redis-cluster://a,b/1",
+        "redis-cluster://a,,b",
+        "redis-cluster://a?holdfast.tls-ca=/no/such/file",
         "redis-sentinel://a,b",
         "redis-sentinel://a,b/",
         "redis-sentinel://a,,b/x",

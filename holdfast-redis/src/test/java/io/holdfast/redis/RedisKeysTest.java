@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.spi.LockKey;
 import java.nio.charset.StandardCharsets;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -65,6 +66,33 @@ class RedisKeysTest {
         assertThat(tag).isNotEmpty();
         assertThat(text).startsWith("holdfast:{" + tag + "}");
       }
+    }
+  }
+
+  /** As the driver counts slots, and so the servers: whatever braces a name has, its three keys stay together. */
+  @Test
+  void keysOfALock_areInOneSlot() {
+    for (String name :
+        new String[] {"a", "}", "{", "{}", "{}a", "a}b{c", "{a}b", "%7B", "\ud83d\udd12{"}) {
+      assertThat(Stream.of(keys.of(LockKey.of(name))).map(ClusterMap::slot).distinct())
+          .hasSize(1);
+    }
+  }
+
+  /** Braces do not put two locks into one slot, as the cluster's users may have meant them to: names are only names. */
+  @Test
+  void locksWithOneTag_areNotPutTogether() {
+    assertThat(ClusterMap.slot(keys.of(LockKey.of("{a}b"))[0]))
+        .isNotEqualTo(ClusterMap.slot(keys.of(LockKey.of("{a}c"))[0]));
+  }
+
+  /** The keys of the check are in any slot that is wanted, together, and no lock's. */
+  @Test
+  void keysOfNothing_areWhereTheyAreWanted() {
+    for (int slot : new int[] {0, 1, 8000, ClusterMap.SLOTS - 1}) {
+      byte[][] of = keys.ofNothing(slot, key -> ClusterMap.slot(key) == slot);
+      assertThat(Stream.of(of).map(ClusterMap::slot)).containsOnly(slot);
+      assertThat(keys.name(of[0])).isEmpty();
     }
   }
 }

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreRuntime;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * One script on its way to the node that has its keys. It is sent again only after a node has refused it before running
+ * it, or when it was not sent at all; and only for a part of the time that the engine waits for it, so that the engine
+ * hears that it was not applied.
+ */
+final class ClusterRequest {
+  private static final long SHORTEST_PAUSE_NANOS = 5_000_000L;
+  private static final int DOUBLINGS = 5;
+
+  private final RedisCluster cluster;
+  private final StoreRuntime runtime;
+  private final RedisScript script;
+  private final byte[][] of;
+  private final byte[][] arguments;
+  private final int slot;
+  private final long giveUpNanos;
+  private final CompletableFuture<List<Object>> answer = new CompletableFuture<>();
+  private int refusals;
+
+  ClusterRequest(
+      RedisCluster cluster,
+      StoreRuntime runtime,
+      RedisScript script,
+      byte[][] of,
+      byte[][] arguments) {
+    this.cluster = cluster;
+    this.runtime = runtime;
+    this.script = script;
+    this.of = of;
+    this.arguments = arguments;
+    this.slot = ClusterMap.slot(of[0]);
+    this.giveUpNanos = runtime.ticker().nanos()
+        + runtime.requestTimeout().multipliedBy(3).dividedBy(4).toNanos();
+  }
+
+  CompletionStage<List<Object>> start() {
+    send();
+    return answer;
+  }
+
+  private void send() {
+    RedisNode node = cluster.owner(slot);
+    if (node == null) {
+      cluster.lookSoon();
+      later(new StoreException(
+          cluster.describe() + ": no node of the cluster has slot " + slot,
+          Reason.UNREACHABLE,
+          true,
+          null));
+    } else {
+      send(node, false);
+    }
+  }
+
+  private void send(RedisNode node, boolean asking) {
+    CompletionStage<List<Object>> sent =
+        asking ? node.runAsking(script, of, arguments) : node.run(script, of, arguments);
+    sent.whenComplete((value, failure) -> {
+      if (failure == null) {
+        answer.complete(value);
+      } else {
+        refused(node, failure);
+      }
+    });
+  }
+
+  private void refused(RedisNode node, Throwable failure) {
+    if (!(failure instanceof StoreException known)
+        || !known.notApplied()
+        || known.reason() != Reason.UNREACHABLE) {
+      answer.completeExceptionally(failure);
+      return;
+    }
+    String[] said = RedisErrors.redirection(known);
+    if (said == null) {
+      // CLUSTERDOWN, TRYAGAIN, READONLY, LOADING, or no connection
+      cluster.lookSoon();
+      later(known);
+    } else if (said[0].equals("MOVED")) {
+      again(cluster.moved(slot, said[2], node), false, known);
+    } else {
+      again(cluster.takingOver(said[2], node), true, known);
+    }
+  }
+
+  /** The first redirection is followed at once; nodes that send each other round and round are not. */
+  private void again(RedisNode node, boolean asking, StoreException last) {
+    if (refusals == 0 && node.isUp()) {
+      refusals++;
+      send(node, asking);
+    } else if (asking) {
+      later(last, () -> send(node, true));
+    } else {
+      later(last);
+    }
+  }
+
+  private void later(StoreException last) {
+    later(last, this::send);
+  }
+
+  private void later(StoreException last, Runnable next) {
+    long pause = SHORTEST_PAUSE_NANOS << Math.min(refusals++, DOUBLINGS);
+    if (runtime.ticker().nanos() + pause - giveUpNanos > 0) {
+      answer.completeExceptionally(last);
+    } else {
+      runtime.scheduler().schedule(next, pause);
+    }
+  }
+}

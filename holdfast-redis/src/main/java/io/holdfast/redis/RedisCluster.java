@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.redis.ClusterMap.Endpoint;
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.StoreEvents;
+import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreRuntime;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The nodes of a cluster that have slots, each with a connection for commands, and one of them with the connection for
+ * messages: what a script publishes reaches the subscribers of every node.
+ *
+ * <pre>
+ *   request -> slot -> {@link ClusterMap} -> {@link RedisNode} -> answer
+ *                        ^                       | MOVED, ASK, TRYAGAIN, CLUSTERDOWN, no connection
+ *                        +---- scout ------------+ {@link ClusterRequest}: again, until its time is up
+ * </pre>
+ *
+ * <p>{@link ClusterScout} keeps the map. A wrong one costs a redirection, never more, since a node refuses keys that it
+ * does not have.
+ */
+final class RedisCluster implements RedisRoute {
+  private final String store;
+  private final StoreRuntime runtime;
+  private final StoreEvents events;
+  private final ClusterClient client;
+  private final RedisKeys keys;
+  private final RedisLine<StatefulRedisPubSubConnection<byte[], byte[]>> messages;
+  private final Map<Endpoint, RedisNode> nodes = new ConcurrentHashMap<>();
+  private final ClusterScout scout;
+  private volatile ClusterMap map = ClusterMap.EMPTY;
+  private volatile @Nullable Endpoint listensTo;
+  private volatile boolean closed;
+
+  RedisCluster(
+      String store,
+      StoreRuntime runtime,
+      StoreEvents events,
+      ClusterClient client,
+      RedisKeys keys,
+      Consumer<byte[]> receiver) {
+    this.store = store;
+    this.runtime = runtime;
+    this.events = events;
+    this.client = client;
+    this.keys = keys;
+    this.scout = new ClusterScout(store, runtime, client, this);
+    byte[] channel = keys.channelOf(runtime.client());
+    this.messages = new RedisLine<>(
+        runtime,
+        new RedisLine.Use<>(
+            this::listen,
+            connection -> RedisLink.subscribe(connection, channel, receiver),
+            events::lookAgainAll,
+            this::lookSoon));
+  }
+
+  /** Any node will do; another one after one that failed. */
+  private CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> listen() {
+    List<Endpoint> from = scout.shuffled(map.owners());
+    if (from.isEmpty()) {
+      return CompletableFuture.failedFuture(new RedisException("no node is known"));
+    }
+    List<Endpoint> up = from.stream().filter(each -> node(each).isUp()).toList();
+    Endpoint one = up.stream()
+        .filter(each -> !each.equals(listensTo))
+        .findFirst()
+        .orElse(up.isEmpty() ? from.get(0) : up.get(0));
+    listensTo = one;
+    return client.messages(one);
+  }
+
+  /**
+   * A node that is down, or silent for half the time of a request, does not keep the client from the others; one that
+   * refuses does.
+   */
+  @Override
+  public CompletionStage<@Nullable Void> connect() {
+    CompletableFuture<@Nullable Void> ready = new CompletableFuture<>();
+    scout.read().whenComplete((found, failure) -> {
+      if (failure != null) {
+        ready.completeExceptionally(RedisErrors.of(store, failure));
+        return;
+      }
+      if (found.owners().isEmpty()) {
+        ready.completeExceptionally(new StoreException(
+            store + ": no node of the cluster has any slots", Reason.UNREACHABLE, true, null));
+        return;
+      }
+      adopt(found);
+      List<CompletableFuture<?>> opened = new ArrayList<>();
+      for (Endpoint each : found.owners()) {
+        opened.add(node(each).open().toCompletableFuture());
+      }
+      CompletionStage<?> settled =
+          CompletableFuture.allOf(opened.toArray(CompletableFuture[]::new));
+      settled.whenComplete((all, down) -> listenOr(ready, down));
+      runtime
+          .scheduler()
+          .schedule(
+              () -> listenOr(ready, null), runtime.requestTimeout().dividedBy(2).toNanos());
+    });
+    scout.lookRegularly();
+    return ready;
+  }
+
+  private void listenOr(CompletableFuture<@Nullable Void> ready, @Nullable Throwable down) {
+    if (down != null) {
+      RuntimeException failure = RedisErrors.of(store, down);
+      boolean mayPass =
+          failure instanceof StoreException known && known.reason() == Reason.UNREACHABLE;
+      if (!mayPass || nodes().stream().noneMatch(RedisNode::isUp)) {
+        ready.completeExceptionally(failure);
+        return;
+      }
+      lookSoon();
+    } else if (nodes().stream().noneMatch(RedisNode::isUp)) {
+      return;
+    }
+    messages.open().whenComplete((subscribed, failure) -> {
+      if (failure == null) {
+        ready.complete(null);
+      } else {
+        ready.completeExceptionally(RedisErrors.of(store, failure));
+      }
+    });
+  }
+
+  /** The map may be wrong: it is looked at again. */
+  void lookSoon() {
+    scout.lookSoon();
+  }
+
+  ClusterMap map() {
+    return map;
+  }
+
+  boolean isWell() {
+    return map.isComplete() && map.owners().stream().allMatch(each -> node(each).isUp());
+  }
+
+  /** Goes by another map from now on. */
+  void adopt(ClusterMap found) {
+    if (closed) {
+      return;
+    }
+    Set<Endpoint> formerly = map.owners();
+    map = found;
+    Set<Endpoint> owners = found.owners();
+    boolean atFirst = formerly.isEmpty();
+    for (Endpoint each : owners) {
+      RedisNode node = node(each);
+      if (!node.isUp() && !atFirst) {
+        var unused = node.open().thenAccept(up -> everythingAgain());
+      }
+    }
+    formerly.removeAll(owners);
+    for (Endpoint each : formerly) {
+      RedisNode node = nodes.remove(each);
+      if (node != null) {
+        // what is under way there fails, and is asked again where the keys are now
+        var unused = node.close();
+      }
+    }
+    Endpoint listening = listensTo;
+    if (listening != null && !owners.contains(listening)) {
+      messages.replace();
+    }
+  }
+
+  /** Holds elsewhere are at risk for a moment only: they are renewed at once. */
+  private void everythingAgain() {
+    events.restored();
+  }
+
+  RedisNode node(Endpoint endpoint) {
+    return nodes.computeIfAbsent(endpoint, this::make);
+  }
+
+  private RedisNode make(Endpoint endpoint) {
+    return new RedisNode(
+        store + " (" + endpoint + ")",
+        runtime,
+        () -> client.commands(endpoint),
+        () -> keysOfNothing(endpoint),
+        keys.channel(),
+        new RedisClock(runtime.ticker()),
+        new RedisNode.Listener() {
+          @Override
+          public void up() {
+            everythingAgain();
+          }
+
+          @Override
+          public void down() {
+            events.disturbed();
+            everythingAgain();
+            lookSoon();
+          }
+
+          @Override
+          public void silent() {
+            lookSoon();
+          }
+
+          @Override
+          public void astray() {
+            node(endpoint).replace();
+            lookSoon();
+          }
+        });
+  }
+
+  /** In any of the node's slots: one that is being moved refuses what it does not know. */
+  private byte[][] keysOfNothing(Endpoint endpoint) {
+    long from = (long) (runtime.random().nextDouble() * ClusterMap.SLOTS);
+    return keys.ofNothing(from, key -> endpoint.equals(map.owner(ClusterMap.slot(key))));
+  }
+
+  @Override
+  public CompletionStage<List<Object>> run(RedisScript script, byte[][] of, byte[]... arguments) {
+    return new ClusterRequest(this, runtime, script, of, arguments).start();
+  }
+
+  /** Returns the node that has a slot, as far as is known; null if nobody has. */
+  @Nullable
+  RedisNode owner(int slot) {
+    Endpoint owner = map.owner(slot);
+    return owner == null ? null : node(owner);
+  }
+
+  /** A node has said who has the slot now. */
+  RedisNode moved(int slot, String to, RedisNode said) {
+    Endpoint owner = endpoint(to, said);
+    map = map.with(slot, owner);
+    lookSoon();
+    return opened(owner);
+  }
+
+  /** A node has said who is taking over the slot. */
+  RedisNode takingOver(String to, RedisNode said) {
+    return opened(endpoint(to, said));
+  }
+
+  private RedisNode opened(Endpoint endpoint) {
+    RedisNode node = node(endpoint);
+    if (!node.isUp()) {
+      var unused = node.open();
+    }
+    return node;
+  }
+
+  private Endpoint endpoint(String to, RedisNode said) {
+    Endpoint from = nodes.entrySet().stream()
+        .filter(each -> each.getValue().equals(said))
+        .map(Map.Entry::getKey)
+        .findFirst()
+        .orElseGet(() -> client.seeds().iterator().next());
+    return Endpoint.parse(to, from);
+  }
+
+  String describe() {
+    return store;
+  }
+
+  @Override
+  public Collection<List<Claim>> together(List<Claim> claims) {
+    return claims.stream()
+        .collect(Collectors.groupingBy(each -> ClusterMap.slot(keys.of(each.name())[0])))
+        .values();
+  }
+
+  @Override
+  public List<RedisNode> nodes() {
+    return map.owners().stream().map(this::node).toList();
+  }
+
+  @Override
+  public Instant time() {
+    return nodes.values().stream()
+        .map(each -> each.clock().now())
+        .max(Comparator.naturalOrder())
+        .orElseGet(() -> Instant.ofEpochMilli(runtime.ticker().wallMillis()));
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    scout.close();
+    List<CompletableFuture<?>> all = new ArrayList<>();
+    nodes.values().forEach(each -> all.add(each.close()));
+    all.add(messages.close());
+    CompletionStage<?> settled = CompletableFuture.allOf(all.toArray(CompletableFuture[]::new));
+    settled.whenComplete((done, failure) -> client.close());
+  }
+}

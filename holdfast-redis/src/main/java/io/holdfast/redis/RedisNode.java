@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import io.holdfast.spi.StoreRuntime;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.async.RedisAsyncCommands;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The connection for commands to one server. It counts as up when {@link RedisScript#CHECK} went through. An answer that
+ * does not come is waited for; what that may mean is told to the {@link Listener}.
+ */
+final class RedisNode {
+  /** How many request time-outs without any answer make a connection dead. */
+  private static final int SILENCE = 3;
+
+  private final String store;
+  private final StoreRuntime runtime;
+  private final RedisClock clock;
+  private final Supplier<byte[][]> keysOfNothing;
+  private final byte[] channel;
+  private final Listener listener;
+  private final RedisLine<StatefulRedisConnection<byte[], byte[]>> commands;
+
+  private final AtomicBoolean watching = new AtomicBoolean();
+  private volatile @Nullable Traffic traffic;
+
+  /** Hears what becomes of the connection. */
+  interface Listener {
+    /** There is a connection again. */
+    void up();
+
+    /** The connection broke. */
+    void down();
+
+    /** Nothing was answered for the time of a request. */
+    default void silent() {}
+
+    /** The server says that it is a replica, or is silent for long: look for another one. */
+    void astray();
+  }
+
+  /** What is under way on one connection: requests without an answer, and since when there has been none. */
+  private static final class Traffic {
+    final StatefulRedisConnection<byte[], byte[]> connection;
+    final AtomicInteger unanswered = new AtomicInteger();
+    volatile long silentSince;
+
+    Traffic(StatefulRedisConnection<byte[], byte[]> connection) {
+      this.connection = connection;
+    }
+  }
+
+  RedisNode(
+      String store,
+      StoreRuntime runtime,
+      Supplier<CompletionStage<StatefulRedisConnection<byte[], byte[]>>> opener,
+      Supplier<byte[][]> keysOfNothing,
+      byte[] channel,
+      RedisClock clock,
+      Listener listener) {
+    this.store = store;
+    this.runtime = runtime;
+    this.clock = clock;
+    this.keysOfNothing = keysOfNothing;
+    this.channel = channel;
+    this.listener = listener;
+    this.commands = new RedisLine<>(
+        runtime, new RedisLine.Use<>(opener, this::check, listener::up, listener::down));
+  }
+
+  private CompletionStage<List<Object>> check(StatefulRedisConnection<byte[], byte[]> connection) {
+    return send(connection.async(), RedisScript.CHECK, keysOfNothing.get(), new byte[][] {channel});
+  }
+
+  /** Opens the connection, if there is none. */
+  CompletionStage<?> open() {
+    return commands.open();
+  }
+
+  boolean isUp() {
+    return commands.current() != null;
+  }
+
+  /** Opens another connection in the place of the present one. */
+  void replace() {
+    commands.replace();
+  }
+
+  RedisClock clock() {
+    return clock;
+  }
+
+  /** Returns what failures and findings call the server. */
+  String describe() {
+    return store;
+  }
+
+  /** Runs a script; its answer begins with the server's time. */
+  CompletionStage<List<Object>> run(RedisScript script, byte[][] of, byte[]... arguments) {
+    return ask(redis -> send(redis, script, of, arguments));
+  }
+
+  /** Runs a script on a node that is taking over its keys. */
+  CompletionStage<List<Object>> runAsking(RedisScript script, byte[][] of, byte[]... arguments) {
+    return ask(redis -> {
+      // it counts for the next command alone; another one may come between, and this one is sent elsewhere again
+      var unused = redis.asking();
+      return whole(redis, script, of, arguments);
+    });
+  }
+
+  /** Sends a command; what fails is a failure of ours. */
+  <T> CompletionStage<T> ask(
+      Function<RedisAsyncCommands<byte[], byte[]>, CompletionStage<T>> command) {
+    StatefulRedisConnection<byte[], byte[]> connection = commands.current();
+    if (connection == null) {
+      return CompletableFuture.failedFuture(RedisErrors.down(store));
+    }
+    Traffic on = sent(connection);
+    CompletableFuture<T> answer = new CompletableFuture<>();
+    command.apply(connection.async()).whenComplete((value, failure) -> {
+      answered(on);
+      if (failure == null) {
+        answer.complete(value);
+        return;
+      }
+      if (RedisErrors.isReadOnly(failure) && connection.equals(commands.current())) {
+        listener.astray();
+      }
+      answer.completeExceptionally(RedisErrors.of(store, failure));
+    });
+    return answer;
+  }
+
+  private CompletionStage<List<Object>> send(
+      RedisAsyncCommands<byte[], byte[]> redis,
+      RedisScript script,
+      byte[][] of,
+      byte[][] arguments) {
+    CompletableFuture<List<Object>> answer = new CompletableFuture<>();
+    RedisFuture<List<Object>> first =
+        redis.evalsha(script.sha(), ScriptOutputType.MULTI, of, arguments);
+    first.whenComplete((value, failure) -> {
+      if (failure != null && RedisErrors.isNoScript(failure)) {
+        // it was not run, so that sending it is no repetition; the server knows it from now on
+        whole(redis, script, of, arguments)
+            .whenComplete((late, again) -> settle(answer, late, again));
+      } else {
+        settle(answer, value, failure);
+      }
+    });
+    return answer;
+  }
+
+  private CompletionStage<List<Object>> whole(
+      RedisAsyncCommands<byte[], byte[]> redis,
+      RedisScript script,
+      byte[][] of,
+      byte[][] arguments) {
+    return redis.eval(script.text(), ScriptOutputType.MULTI, of, arguments);
+  }
+
+  private void settle(
+      CompletableFuture<List<Object>> answer,
+      @Nullable List<Object> value,
+      @Nullable Throwable failure) {
+    if (value == null) {
+      answer.completeExceptionally(
+          failure == null ? new IllegalStateException("an empty answer") : failure);
+      return;
+    }
+    try {
+      clock.heard(RedisAnswer.number(value, 0));
+      answer.complete(value);
+    } catch (RuntimeException e) {
+      answer.completeExceptionally(e);
+    }
+  }
+
+  private Traffic sent(StatefulRedisConnection<byte[], byte[]> connection) {
+    Traffic current = traffic;
+    if (current == null || !current.connection.equals(connection)) {
+      // two threads may both make one; what is counted in the other is only not watched
+      current = new Traffic(connection);
+      traffic = current;
+    }
+    if (current.unanswered.getAndIncrement() == 0) {
+      current.silentSince = runtime.ticker().nanos();
+    }
+    if (watching.compareAndSet(false, true)) {
+      watch();
+    }
+    return current;
+  }
+
+  private void answered(Traffic on) {
+    on.silentSince = runtime.ticker().nanos();
+    on.unanswered.decrementAndGet();
+  }
+
+  /** Nothing tells that the other end of a connection has vanished, while we wait for its answers: so it is guessed. */
+  private void watch() {
+    runtime.scheduler().schedule(this::look, runtime.requestTimeout().toNanos());
+  }
+
+  private void look() {
+    Traffic current = traffic;
+    if (current == null
+        || !current.connection.equals(commands.current())
+        || current.unanswered.get() == 0) {
+      watching.set(false);
+      return;
+    }
+    long limit = runtime.requestTimeout().toNanos();
+    long silence = runtime.ticker().nanos() - current.silentSince;
+    if (silence > limit * SILENCE) {
+      listener.astray();
+    } else if (silence > limit) {
+      listener.silent();
+    }
+    watch();
+  }
+
+  /** Closes the connection; completes when that is done. */
+  CompletableFuture<?> close() {
+    return commands.close();
+  }
+}

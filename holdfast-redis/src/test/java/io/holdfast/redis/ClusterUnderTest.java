@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreAddress;
+import io.holdfast.testkit.contract.Capability;
+import io.holdfast.testkit.contract.StoreUnderTest;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** A cluster of six nodes for all tests of this JVM, emptied after each. */
+final class ClusterUnderTest implements StoreUnderTest {
+  /** Longer than any test of the contract stalls its store: it does not want a failover, which has tests of its own. */
+  private static final Duration NODE_TIMEOUT = Duration.ofMinutes(5);
+
+  private static @Nullable ClusterServers shared;
+
+  private final ClusterServers servers;
+  private final List<RedisServer> primaries;
+
+  ClusterUnderTest() {
+    this.servers = servers();
+    this.primaries = servers.servers().subList(0, 3);
+  }
+
+  private static synchronized ClusterServers servers() {
+    ClusterServers running = shared;
+    if (running == null) {
+      running = new ClusterServers(NODE_TIMEOUT);
+      shared = running;
+    }
+    return running;
+  }
+
+  @Override
+  public String kind() {
+    return "redis-cluster";
+  }
+
+  @Override
+  public String version() {
+    return primaries.get(0).version();
+  }
+
+  @Override
+  public String provision() {
+    return "child processes: 3 primaries with appendfsync always, 3 replicas";
+  }
+
+  @Override
+  public Set<Capability> capabilities() {
+    return EnumSet.allOf(Capability.class);
+  }
+
+  @Override
+  public LockStore open() {
+    return RedisStore.at(StoreAddress.parse(servers.uri()));
+  }
+
+  @Override
+  public String uri() {
+    return servers.uri();
+  }
+
+  @Override
+  public void restart() {
+    primaries.forEach(RedisServer::kill);
+    primaries.forEach(RedisServer::start);
+    servers.awaitWhole();
+  }
+
+  @Override
+  public void stall() {
+    primaries.forEach(RedisServer::pause);
+  }
+
+  @Override
+  public void resume() {
+    primaries.forEach(RedisServer::resume);
+  }
+
+  @Override
+  public void close() {
+    primaries.forEach(each -> each.call(redis -> redis.flushall()));
+  }
+}
