@@ -11,6 +11,8 @@ import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.memory.MemoryDatabase;
 import io.holdfast.memory.MemoryStore;
+import io.holdfast.spi.LockStore;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -89,6 +91,27 @@ class FirstContactTest {
     assertThatThrownBy(() -> whileTimePasses(() -> lock.tryAcquire(SHORT)))
         .isInstanceOf(StoreUnavailableException.class);
     assertThat(store.faults().requests(Verb.ATTEMPT)).isZero();
+  }
+
+  /** What a driver takes to be loaded, before anything was sent, is not the store's time. */
+  @Test
+  void build_driverThatIsLoadedSlowly_isNoTimeOut() {
+    LockStore memory = new MemoryStore(database);
+    LockStore slow = (LockStore) Proxy.newProxyInstance(
+        LockStore.class.getClassLoader(), new Class<?>[] {LockStore.class}, (proxy, verb, arguments) -> {
+          if (verb.getName().equals("connect")) {
+            clock.advance(REQUEST.multipliedBy(2));
+          }
+          return verb.invoke(memory, arguments);
+        });
+    Holdfast client = Holdfast.builder()
+        .store(slow)
+        .ticker(clock)
+        .scheduler(clock)
+        .requestTimeout(REQUEST)
+        .build();
+    assertThat(client.lock("job").tryAcquire()).isPresent();
+    client.close();
   }
 
   private <T> T whileTimePasses(Callable<T> call) throws Exception {
