@@ -88,9 +88,16 @@ final class OwnRedisClient implements RedisConnector {
 
   @Override
   public synchronized void close() {
-    if (watch != null) {
-      watch.close();
+    SentinelWatch watching = watch;
+    if (watching == null) {
+      shutDown();
+    } else {
+      // the driver complains of connections that are closed twice
+      watching.close().whenComplete((closed, failure) -> shutDown());
     }
+  }
+
+  private synchronized void shutDown() {
     RedisClient made = client;
     if (made != null) {
       client = null;

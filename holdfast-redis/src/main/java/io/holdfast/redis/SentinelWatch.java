@@ -8,6 +8,7 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
@@ -67,11 +68,10 @@ final class SentinelWatch {
     return connection.async().subscribe(new byte[][] {SWITCHED});
   }
 
-  void close() {
+  /** Closes the connections; completes when that is done. */
+  CompletionStage<?> close() {
     closed = true;
-    for (RedisLine<?> each : lines) {
-      // the client is shut down next, and waits for what is left of them
-      var unused = each.close();
-    }
+    return CompletableFuture.allOf(
+        lines.stream().map(RedisLine::close).toArray(CompletableFuture[]::new));
   }
 }
