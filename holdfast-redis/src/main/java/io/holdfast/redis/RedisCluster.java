@@ -295,6 +295,7 @@ final class RedisCluster implements RedisRoute {
   @Override
   public Instant time() {
     return nodes.values().stream()
+        .filter(RedisNode::isUp)
         .map(each -> each.clock().now())
         .max(Comparator.naturalOrder())
         .orElseGet(() -> Instant.ofEpochMilli(runtime.ticker().wallMillis()));

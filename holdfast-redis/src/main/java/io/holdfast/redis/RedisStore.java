@@ -55,7 +55,8 @@ import org.jspecify.annotations.Nullable;
  *
  * Without a connection, requests fail at once as not sent, and connections are opened again, at pauses of up to 0.6 s.
  * A request that was under way when its connection broke is unknown. With sentinels, connections are also replaced when
- * one of them names another primary, and when the server says that it is a replica.
+ * one of them names another primary, and when the server says that it is a replica. In a cluster, a request that a node
+ * refuses is sent to the one that has the lock now, for three quarters of the request's time.
  */
 public final class RedisStore implements LockStore {
   private static final StoreTraits TRAITS = new StoreTraits(true, RedisWaits.LEASE, Duration.ZERO);
