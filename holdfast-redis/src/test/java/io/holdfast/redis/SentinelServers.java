@@ -5,7 +5,7 @@ import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.ServerProcess;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisConnectionException;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.sentinel.api.sync.RedisSentinelCommands;
 import java.io.IOException;
@@ -96,8 +96,8 @@ final class SentinelServers implements AutoCloseable {
                 .anyMatch(each -> "slave".equals(each.get("flags"))
                     && "ok".equals(each.get("master-link-status")));
       });
-    } catch (RedisConnectionException e) {
-      // not there yet
+    } catch (RedisException e) {
+      // not there yet, or it has just closed the connection
       return false;
     }
   }

@@ -98,7 +98,9 @@ class FirstContactTest {
   void build_driverThatIsLoadedSlowly_isNoTimeOut() {
     LockStore memory = new MemoryStore(database);
     LockStore slow = (LockStore) Proxy.newProxyInstance(
-        LockStore.class.getClassLoader(), new Class<?>[] {LockStore.class}, (proxy, verb, arguments) -> {
+        LockStore.class.getClassLoader(),
+        new Class<?>[] {LockStore.class},
+        (proxy, verb, arguments) -> {
           if (verb.getName().equals("connect")) {
             clock.advance(REQUEST.multipliedBy(2));
           }
