@@ -11,14 +11,17 @@ import io.holdfast.memory.MemoryDatabase;
 import io.holdfast.memory.MemoryStore;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
+import io.holdfast.spi.Ended;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.Mode;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -100,6 +103,32 @@ class ClientEndingTest {
     reached.await();
     holdfast.close();
     mayGoOn.countDown();
+    assertThat(Await.failure(tried))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("closed");
+    try (Holdfast rival = client(new MemoryStore(database))) {
+      assertThat(rival.lock(NAME).tryAcquire()).as("free").isPresent();
+    }
+  }
+
+  /** A try is granted while its client closes, between the end of another claim and its own: it is told so. */
+  @Test
+  void tryAcquire_grantedWhileTheClientCloses() {
+    List<Runnable> atAnEnd = new CopyOnWriteArrayList<>();
+    FaultyStore store = new FaultyStore(new ForwardingStore(new MemoryStore(database)) {
+      @Override
+      public CompletionStage<Ended> end(Claim claim, Duration keepFor, Instant lastGiveUp) {
+        atAnEnd.forEach(Runnable::run);
+        return super.end(claim, keepFor, lastGiveUp);
+      }
+    });
+    Holdfast holdfast = client(store);
+    Hold other = holdfast.lock("other").tryAcquire().orElseThrow();
+    store.faults().on(Verb.ATTEMPT).once().holdBackReply();
+    CompletableFuture<Optional<Hold>> tried = holdfast.lock(NAME).tryAcquireAsync();
+    atAnEnd.add(store.faults()::letThrough);
+    holdfast.close();
+    assertThat(other.isValid()).isFalse();
     assertThat(Await.failure(tried))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("closed");
