@@ -4,6 +4,7 @@ package io.holdfast.engine;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Mode;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -18,12 +19,12 @@ import org.jspecify.annotations.Nullable;
  * <p>Guarded by the lane's lock. Methods that take a {@link Later} are called under it.
  */
 final class Attempts {
-  private final Claimant claimant;
-  private final Lane lane;
-  private final Engine engine;
+  private static final long NEVER = Long.MIN_VALUE;
 
-  /** The last {@code giveUpAt} that was sent. */
-  private Instant lastGiveUp = Instant.MIN;
+  private final Claimant claimant;
+
+  /** The last {@code giveUpAt} that was sent, since the epoch: no object, for it is kept as long as the hold. */
+  private long lastGiveUpNanos = NEVER;
 
   /** Attempts that may have been applied without our knowing. */
   private int unanswered;
@@ -41,12 +42,10 @@ final class Attempts {
 
   Attempts(Claimant claimant) {
     this.claimant = claimant;
-    this.lane = claimant.lane;
-    this.engine = lane.engine;
   }
 
   Instant lastGiveUp() {
-    return lastGiveUp;
+    return lastGiveUpNanos == NEVER ? Instant.MIN : Instant.EPOCH.plusNanos(lastGiveUpNanos);
   }
 
   boolean anyUnanswered() {
@@ -89,21 +88,21 @@ final class Attempts {
     claimant.expectWakeAt(now + timeout);
     Instant giveUp;
     try {
-      giveUp = engine.store.time().plusNanos(timeout);
+      giveUp = claimant.lane.engine.store.time().plusNanos(timeout);
+      lastGiveUpNanos = Math.max(lastGiveUpNanos, ChronoUnit.NANOS.between(Instant.EPOCH, giveUp));
     } catch (RuntimeException | Error e) {
       // as if its verb had thrown, but certainly not applied
       later.add(() -> answered(number, null, Failures.notAsked(e)));
       return;
     }
-    if (giveUp.isAfter(lastGiveUp)) {
-      lastGiveUp = giveUp;
-    }
     later.add(() -> {
-      if (contacted || engine.isConnected()) {
+      if (contacted || claimant.lane.engine.isConnected()) {
         request(number, giveUp, timeout);
       } else {
         // The contact has a time-out of its own; the attempt's begins after it, however short that is.
-        engine
+        claimant
+            .lane
+            .engine
             .contact()
             .whenComplete((ready, failure) -> Guard.run(() -> contacted(number, failure)));
       }
@@ -112,7 +111,7 @@ final class Attempts {
 
   /** A try has one time-out for all its attempts. */
   private long timeout(long now) {
-    long timeout = engine.requestNanos(claimant.claim);
+    long timeout = claimant.lane.engine.requestNanos(claimant.claim);
     Request only = claimant.only;
     if (only == null || !only.onlyTry) {
       return timeout;
@@ -126,11 +125,11 @@ final class Attempts {
       answered(number, null, failure);
       return;
     }
-    lane.step(later -> {
+    claimant.lane.step(later -> {
       unanswered--;
       if (inFlight && number == sent) {
         inFlight = false;
-        long now = engine.ticker.nanos();
+        long now = claimant.lane.engine.ticker.nanos();
         contactedNanos = now;
         if (claimant.contacted(now, later)) {
           send(now, true, later);
@@ -140,31 +139,32 @@ final class Attempts {
   }
 
   private void request(int number, Instant giveUp, long timeoutNanos) {
-    CompletionStage<Answer> stage = engine.attempt(claimant.claim, claimant.mode, giveUp);
+    CompletionStage<Answer> stage =
+        claimant.lane.engine.attempt(claimant.claim, claimant.mode, giveUp);
     // not a subclass: the minimal stages that failedStage() makes are futures, and refuse to be asked
     if (stage.getClass() == CompletableFuture.class
         && stage instanceof CompletableFuture<Answer> future
         && future.isDone()
         && !future.isCompletedExceptionally()) {
-      engine.answersAtOnce(true);
+      claimant.lane.engine.answersAtOnce(true);
       answered(number, future.join(), null);
       return;
     }
-    engine.answersAtOnce(false);
+    claimant.lane.engine.answersAtOnce(false);
     stage.whenComplete((answer, failure) -> Guard.run(() -> answered(number, answer, failure)));
-    lane.lock.lock();
+    claimant.lane.lock.lock();
     try {
       if (inFlight && sent == number) {
-        claimant.wakeAt(engine.ticker.nanos() + timeoutNanos);
+        claimant.wakeAt(claimant.lane.engine.ticker.nanos() + timeoutNanos);
       }
     } finally {
-      lane.lock.unlock();
+      claimant.lane.lock.unlock();
     }
   }
 
   private void answered(int number, @Nullable Answer answer, @Nullable Throwable failure) {
     Later later = new Later();
-    lane.lock.lock();
+    claimant.lane.lock.lock();
     try {
       boolean newest = inFlight && number == sent;
       if (newest) {
@@ -177,7 +177,7 @@ final class Attempts {
       leftWaiter |= claimant.mode == Mode.QUEUE && answer instanceof Answer.Busy;
       claimant.attemptAnswered(answer, failure, newest, later);
     } finally {
-      lane.lock.unlock();
+      claimant.lane.lock.unlock();
     }
     later.run();
   }

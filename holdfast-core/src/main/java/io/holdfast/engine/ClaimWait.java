@@ -22,9 +22,6 @@ final class ClaimWait {
   /** The failures since the last answer; null if there was none. */
   private @Nullable Trouble trouble;
 
-  /** When the newest request was made, which is when a trouble began that it is the first to meet. */
-  private long askedNanos;
-
   private boolean answeredBusy;
   private @Nullable Holder busyHolder;
 
@@ -47,8 +44,7 @@ final class ClaimWait {
   }
 
   /** An attempt is being sent. */
-  void asking(long now) {
-    askedNanos = now;
+  void asking() {
     lookAgain = false;
     retrying = false;
     keepPending = false;
@@ -77,7 +73,7 @@ final class ClaimWait {
       claimant.finish(Duration.ZERO, later);
       return;
     }
-    lane.expiry.settleOverdue(claimant, later);
+    lane.expiry().settleOverdue(claimant, later);
     if (!claimant.isWaiting()) {
       return;
     }
@@ -135,7 +131,7 @@ final class ClaimWait {
   }
 
   private void giveUpOrPause(Trouble current, Later later) {
-    lane.expiry.failHopeless(claimant, current, later);
+    lane.expiry().failHopeless(claimant, current, later);
     if (claimant.isWaiting()) {
       claimant.wakeAt(engine.ticker.nanos() + engine.jitter(current.pauseNanos()));
     }
@@ -143,15 +139,10 @@ final class ClaimWait {
 
   /** Counts a failure; null means that no answer came. */
   Trouble add(@Nullable Throwable failure) {
-    Trouble current = trouble == null ? new Trouble(askedNanos) : trouble;
+    Trouble current = trouble == null ? new Trouble(claimant.askedNanos()) : trouble;
     trouble = current;
     current.add(failure);
     return current;
-  }
-
-  /** The store has answered as it should. */
-  void clearTrouble() {
-    trouble = null;
   }
 
   // what is known
@@ -194,7 +185,7 @@ final class ClaimWait {
       failed(null, later);
     } else if (inStoreQueue && !retrying) {
       keepPending = true;
-      askedNanos = engine.ticker.nanos();
+      claimant.refreshing(engine.ticker.nanos());
       // the batched refresh is also how a grant is found whose message was lost
       engine.keeper.add(claimant, null, 0);
       later.add(engine.keeper.flush);

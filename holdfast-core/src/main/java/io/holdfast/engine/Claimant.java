@@ -41,12 +41,10 @@ final class Claimant extends Alarm {
   private static final long LAPSE_GRACE_NANOS = 10_000_000L;
 
   final Lane lane;
-  final Engine engine;
   final Claim claim;
   final Mode mode;
   final LockOptions options;
   final Attempts attempts;
-  final ClaimWait waiting;
 
   /**
    * The one request it works for; null if it works for the lane's queue, and once it was granted: what is kept here would
@@ -56,19 +54,44 @@ final class Claimant extends Alarm {
   Request only;
 
   private Phase phase = Phase.ASKING;
+  private long askedNanos;
   private @Nullable Tenure tenure;
   private @Nullable Ending ending;
 
+  /** Null before it has waited, and once it was granted. */
+  private @Nullable ClaimWait waiting;
+
   Claimant(Lane lane, Claim claim, Mode mode, LockOptions options, @Nullable Request only) {
-    super(lane.engine.timer, lane.engine.ticker);
     this.lane = lane;
-    this.engine = lane.engine;
     this.claim = claim;
     this.mode = mode;
     this.options = options;
     this.only = only;
     this.attempts = new Attempts(this);
-    this.waiting = new ClaimWait(this);
+  }
+
+  @Override
+  Engine engine() {
+    return lane.engine;
+  }
+
+  /** When the newest attempt, or refresh, was made. */
+  long askedNanos() {
+    return askedNanos;
+  }
+
+  void refreshing(long now) {
+    askedNanos = now;
+  }
+
+  /** How it waits. */
+  ClaimWait waiting() {
+    ClaimWait made = waiting;
+    if (made == null) {
+      made = new ClaimWait(this);
+      waiting = made;
+    }
+    return made;
   }
 
   String name() {
@@ -93,7 +116,7 @@ final class Claimant extends Alarm {
   }
 
   void enter(Phase next) {
-    EngineTrace trace = engine.trace;
+    EngineTrace trace = lane.engine.trace;
     if (trace != null && next != phase) {
       trace.claimMoved(claim.id(), phase.name(), next.name());
     }
@@ -104,14 +127,17 @@ final class Claimant extends Alarm {
 
   /** Sends an attempt, once the lock is free. */
   void ask(Later later) {
-    long now = engine.ticker.nanos();
+    long now = lane.engine.ticker.nanos();
     asking(now);
     attempts.send(now, later);
   }
 
   private void asking(long now) {
     enter(Phase.ASKING);
-    waiting.asking(now);
+    askedNanos = now;
+    if (waiting != null) {
+      waiting.asking();
+    }
   }
 
   /** The first contact was made, for which an attempt has waited; says whether that is still to be sent. */
@@ -142,7 +168,7 @@ final class Claimant extends Alarm {
         // also the late answer of an attempt that was given up: the claim is the same
         granted(granted.grant(), later);
       } else if (newest) {
-        waiting.notGranted(answer, failure, later);
+        waiting().notGranted(answer, failure, later);
       }
     }
   }
@@ -154,13 +180,13 @@ final class Claimant extends Alarm {
     // a further attempt may be under way; it stays counted as unanswered, but nothing waits for it
     attempts.giveUp();
     Tenure fresh = new Tenure(this, grant);
-    Moment now = engine.ticker.now();
+    Moment now = lane.engine.ticker.now();
     if (fresh.leftNanos(now) <= 0) {
-      refuseGrant(waiting.add(Failures.grantedTooLate()), later);
+      refuseGrant(waiting().add(Failures.grantedTooLate()), later);
       return;
     }
-    waiting.clearTrouble();
-    boolean over = lane.holding.isNewerThan(grant.revision()) || engine.isClosed();
+    waiting = null;
+    boolean over = lane.holding.isNewerThan(grant.revision()) || lane.engine.isClosed();
     Request request = lane.claims.takerOf(this);
     if (over || request == null) {
       refuseGrant(null, later);
@@ -192,7 +218,11 @@ final class Claimant extends Alarm {
 
   /** The store says that the lock may be free. */
   void lookAgain() {
-    lane.step(waiting::lookAgain);
+    lane.step(later -> {
+      if (isOpen()) {
+        waiting().lookAgain(later);
+      }
+    });
   }
 
   /**
@@ -208,7 +238,7 @@ final class Claimant extends Alarm {
     lane.lock.lock();
     try {
       if (during != null && isHeldIn(during)) {
-        during.schedule(engine.ticker.now());
+        during.schedule(lane.engine.ticker.now());
       }
     } finally {
       lane.lock.unlock();
@@ -231,7 +261,7 @@ final class Claimant extends Alarm {
         }
         keptHeld(tenure, kept, during, later);
       } else if (isWaiting() && during == null) {
-        waiting.kept(kept, failure, later);
+        waiting().kept(kept, failure, later);
       }
     } finally {
       lane.lock.unlock();
@@ -243,7 +273,7 @@ final class Claimant extends Alarm {
     if (kept instanceof Kept.Held answer && answer.grant().revision() == held.revision) {
       lane.holding.othersWait(answer.grant().othersWait());
       held.renewed(answer.grant(), later);
-      lane.holding.relay.passOnAfterRenewal(held, later);
+      lane.holding.relay().passOnAfterRenewal(held, later);
     } else if (during == held && (kept instanceof Kept.Gone || kept instanceof Kept.Held)) {
       // another revision would mean that the store granted the claim anew: our grant is gone all the same
       lane.holding.lose(held, LossReason.GONE, later);
@@ -291,7 +321,7 @@ final class Claimant extends Alarm {
 
   /** Gives the claim up, whatever has become of it. */
   void finish(Duration keepFor, Later later) {
-    finish(keepFor, engine.ticker.nanos(), later);
+    finish(keepFor, lane.engine.ticker.nanos(), later);
   }
 
   void finish(Duration keepFor, long now, Later later) {
@@ -327,7 +357,7 @@ final class Claimant extends Alarm {
         }
         first = ending().first();
         if (phase == Phase.ENDING) {
-          ending().begin(Duration.ZERO, engine.ticker.nanos(), later);
+          ending().begin(Duration.ZERO, lane.engine.ticker.nanos(), later);
         } else {
           finish(Duration.ZERO, later);
         }
@@ -380,7 +410,7 @@ final class Claimant extends Alarm {
       ending.over(later);
     }
     clearAlarm();
-    engine.registry.forget(this);
+    lane.engine.registry.forget(this);
     lane.claims.over(this, later);
   }
 
@@ -401,10 +431,10 @@ final class Claimant extends Alarm {
       if (phase == Phase.ENDING) {
         ending().attemptAnswered(null, later);
       } else {
-        waiting.troubled(null, later);
+        waiting().troubled(null, later);
       }
     } else if (isWaiting()) {
-      waiting.due(later);
+      waiting().due(later);
     } else if (phase == Phase.HELD && tenure != null) {
       tenure.due(later);
     } else if (phase == Phase.ENDING) {

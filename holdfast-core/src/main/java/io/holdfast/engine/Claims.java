@@ -13,16 +13,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class Claims {
   private final Lane lane;
-  private final Engine engine;
-  private final LocalQueue queue;
 
   private @Nullable Claimant contender;
   private @Nullable FairClaims fair;
 
-  Claims(Lane lane, LocalQueue queue) {
+  Claims(Lane lane) {
     this.lane = lane;
-    this.engine = lane.engine;
-    this.queue = queue;
   }
 
   // the contender
@@ -38,11 +34,11 @@ final class Claims {
   }
 
   private void contend(@Nullable Trouble before, Later later) {
-    Request head = queue.first();
+    Request head = lane.queue.first();
     if (head == null || !isOpenToAll()) {
       return;
     }
-    Claimant fresh = engine.registry.newClaimant(lane, head, Mode.QUEUE, null);
+    Claimant fresh = lane.engine.registry.newClaimant(lane, head, Mode.QUEUE, null);
     contender = fresh;
     begin(fresh, before, later);
   }
@@ -50,9 +46,9 @@ final class Claims {
   /** Whether nobody has the lock here or asks for it, and nothing is in the way of asking. */
   private boolean isOpenToAll() {
     return contender == null
-        && !engine.isClosed()
+        && !lane.engine.isClosed()
         && lane.holding.isEmpty()
-        && !lane.restraint.holdsBack();
+        && !lane.isHeldBack();
   }
 
   /**
@@ -60,10 +56,10 @@ final class Claims {
    * long enough or has no thread that could come. Where the store answers only after a while, asking at once is quicker.
    */
   void callOrContend(Later later) {
-    Request head = queue.first();
+    Request head = lane.queue.first();
     if (head != null
         && head.thread != null
-        && engine.answersAtOnce()
+        && lane.engine.answersAtOnce()
         && isOpenToAll()
         && !isDue(head)) {
       Relay.call(head, later);
@@ -74,19 +70,19 @@ final class Claims {
 
   /** Whether the first in the queue was called to ask the store, has not come yet, and can still wait. */
   boolean mayOvertake() {
-    Request head = queue.first();
+    Request head = lane.queue.first();
     return head != null && head.called && isOpenToAll() && !isDue(head);
   }
 
   private boolean isDue(Request head) {
-    return HandOver.isDue(head.startNanos, engine.ticker.nanos());
+    return HandOver.isDue(head.startNanos, lane.engine.ticker.nanos());
   }
 
   private static void begin(Claimant fresh, @Nullable Trouble before, Later later) {
     if (before == null) {
       fresh.ask(later);
     } else {
-      fresh.waiting.askAfter(before, later);
+      fresh.waiting().askAfter(before, later);
     }
   }
 
@@ -107,7 +103,7 @@ final class Claims {
   }
 
   private Claimant ownClaim(Request request, Mode mode) {
-    Claimant own = engine.registry.newClaimant(lane, request, mode, request);
+    Claimant own = lane.engine.registry.newClaimant(lane, request, mode, request);
     request.claimant = own;
     return own;
   }
@@ -153,7 +149,7 @@ final class Claims {
     if (only != null) {
       return only.outcome() == null ? List.of(only) : List.of();
     }
-    return claimant == contender ? queue.toList() : List.of();
+    return claimant == contender ? lane.queue.toList() : List.of();
   }
 
   /** Returns the request that a granted claim is for; null if there is none any more. */
@@ -162,7 +158,7 @@ final class Claims {
     if (claimant.only != null) {
       return claimant.only.outcome() == null ? claimant.only : null;
     }
-    Request head = claimant == contender ? queue.first() : null;
+    Request head = claimant == contender ? lane.queue.first() : null;
     return head != null && suits(head.options, claimant.options) ? head : null;
   }
 
@@ -188,7 +184,7 @@ final class Claims {
     Request only = claimant.only;
     boolean forQueue = leftContender(claimant);
     if (only != null && only.outcome() == null) {
-      if (engine.isClosed()) {
+      if (lane.engine.isClosed()) {
         lane.settle(only, new Outcome.Failed(Engine.closedException()), later);
       } else if (only.onlyTry || only.overdue) {
         lane.settle(only, tooLate(lateness), later);
@@ -202,13 +198,13 @@ final class Claims {
   private Outcome tooLate(@Nullable Trouble lateness) {
     Throwable cause = lateness == null ? Failures.late() : lateness.cause();
     return new Outcome.Failed(
-        Failures.unavailable(cause, lane.key.name(), engine.store.describe()));
+        Failures.unavailable(cause, lane.key.name(), lane.engine.store.describe()));
   }
 
   /** Nothing is left of a claim. */
   void over(Claimant claimant, Later later) {
     leftContender(claimant);
-    lane.restraint.firstEndDone(claimant, later);
+    lane.restraint().firstEndDone(claimant, later);
     changed(claimant, later);
     callOrContend(later);
   }

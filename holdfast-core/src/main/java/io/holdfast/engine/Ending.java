@@ -69,7 +69,7 @@ final class Ending {
     if (begun && !lapses) {
       return;
     }
-    Engine engine = claimant.engine;
+    Engine engine = claimant.lane.engine;
     begun = true;
     lapses = false;
     keepFor = keep;
@@ -93,7 +93,7 @@ final class Ending {
   void lapse(long afterNanos) {
     begun = true;
     lapses = true;
-    claimant.wakeAt(claimant.engine.ticker.nanos() + Math.max(0, afterNanos));
+    claimant.wakeAt(claimant.lane.engine.ticker.nanos() + Math.max(0, afterNanos));
   }
 
   /** The attempt that was under way when the end began was answered; null: it was given up or failed. */
@@ -110,7 +110,7 @@ final class Ending {
       finishFirst(false, null, later);
       claimant.over(later);
     } else {
-      send(claimant.engine.ticker.nanos(), later);
+      send(claimant.lane.engine.ticker.nanos(), later);
     }
   }
 
@@ -118,18 +118,18 @@ final class Ending {
   void unconfirmed(Later later) {
     finishFirst(
         false,
-        Failures.unavailable(null, claimant.name(), claimant.engine.store.describe()),
+        Failures.unavailable(null, claimant.name(), claimant.lane.engine.store.describe()),
         later);
   }
 
   void due(Later later) {
     if (lapses) {
-      begin(Duration.ZERO, claimant.engine.ticker.nanos(), later);
+      begin(Duration.ZERO, claimant.lane.engine.ticker.nanos(), later);
     } else if (inFlight) {
       inFlight = false;
       failed(null, later);
     } else if (!waitsForAttempt) {
-      send(claimant.engine.ticker.nanos(), later);
+      send(claimant.lane.engine.ticker.nanos(), later);
     }
   }
 
@@ -140,12 +140,12 @@ final class Ending {
     // what is answered only while the end is under way may be applied behind it
     boolean certain = !claimant.attempts.anyUnanswered();
     // a wake-up for what came before must not be taken for this request's time-out
-    claimant.expectWakeAt(now + claimant.engine.requestNanos(claimant.claim));
+    claimant.expectWakeAt(now + claimant.lane.engine.requestNanos(claimant.claim));
     later.add(() -> request(current, certain));
   }
 
   private void request(int current, boolean certain) {
-    Engine engine = claimant.engine;
+    Engine engine = claimant.lane.engine;
     CompletionStage<Ended> stage =
         engine.end(claimant.claim, keepFor, claimant.attempts.lastGiveUp());
     if (stage.getClass() == CompletableFuture.class
@@ -197,7 +197,7 @@ final class Ending {
     if (certain || ended.isFinal()) {
       claimant.over(later);
     } else if (!claimant.attempts.anyUnanswered()) {
-      send(claimant.engine.ticker.nanos(), later);
+      send(claimant.lane.engine.ticker.nanos(), later);
     } else {
       againOrNever(Math.max(nanosToGiveUp(), PAUSE_NANOS << Math.min(repeats++, 6)), later);
     }
@@ -205,7 +205,7 @@ final class Ending {
 
   /** Asks the store again after a pause, unless every lease that it may have granted has ended by now. */
   private void againOrNever(long pauseNanos, Later later) {
-    Engine engine = claimant.engine;
+    Engine engine = claimant.lane.engine;
     long now = engine.ticker.nanos();
     if (now - hopelessNanos < 0) {
       claimant.wakeAt(now + engine.jitter(pauseNanos));
@@ -222,10 +222,10 @@ final class Ending {
   }
 
   private long nanosToGiveUp() {
-    long most = claimant.engine.requestNanos(claimant.claim);
+    long most = claimant.lane.engine.requestNanos(claimant.claim);
     Instant now;
     try {
-      now = claimant.engine.store.time();
+      now = claimant.lane.engine.store.time();
     } catch (RuntimeException | Error e) {
       LOG.log(Level.WARNING, "the store's module does not tell the time", e);
       return most;
@@ -235,7 +235,7 @@ final class Ending {
   }
 
   private void failed(@Nullable Throwable failure, Later later) {
-    Engine engine = claimant.engine;
+    Engine engine = claimant.lane.engine;
     long now = engine.ticker.nanos();
     if (now - failFirstNanos >= 0 || failure == null) {
       finishFirst(
@@ -260,6 +260,6 @@ final class Ending {
         }
       });
     }
-    claimant.lane.restraint.firstEndDone(claimant, later);
+    claimant.lane.restraint().firstEndDone(claimant, later);
   }
 }

@@ -28,7 +28,7 @@ final class Expiry {
       return;
     }
     Claimant claimant = own == null && request.queued ? lane.claims.contender() : own;
-    if (claimant != null && claimant.waiting.awaitsFirstAnswer()) {
+    if (claimant != null && claimant.waiting().awaitsFirstAnswer()) {
       // however short the wait: one attempt is made, and its answer decides
       request.overdue = true;
       return;
@@ -47,9 +47,9 @@ final class Expiry {
   }
 
   private static Outcome outcomeOf(Claimant claimant) {
-    return claimant.waiting.lastAnswerWasBusy()
-        ? new Outcome.Busy(claimant.waiting.busyHolder())
-        : new Outcome.Failed(claimant.waiting.failure());
+    return claimant.waiting().lastAnswerWasBusy()
+        ? new Outcome.Busy(claimant.waiting().busyHolder())
+        : new Outcome.Failed(claimant.waiting().failure());
   }
 
   private Outcome busyHere() {
@@ -62,7 +62,7 @@ final class Expiry {
     for (Request request : lane.claims.servedBy(claimant)) {
       // one that left may have let the next one have the lock
       if (request.overdue && request.outcome() == null) {
-        lane.settle(request, new Outcome.Busy(claimant.waiting.busyHolder()), later);
+        lane.settle(request, new Outcome.Busy(claimant.waiting().busyHolder()), later);
         lane.left(request, later);
       }
     }
@@ -82,7 +82,7 @@ final class Expiry {
     long now = engine.ticker.nanos();
     for (Request request : lane.claims.servedBy(claimant)) {
       if (isHopeless(request, claimant, trouble, now) && request.outcome() == null) {
-        lane.settle(request, new Outcome.Failed(claimant.waiting.failure()), later);
+        lane.settle(request, new Outcome.Failed(claimant.waiting().failure()), later);
         lane.left(request, later);
       }
     }

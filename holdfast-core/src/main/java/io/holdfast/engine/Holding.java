@@ -23,16 +23,15 @@ final class Holding {
   private @Nullable Turn turn;
 
   private final Lane lane;
-  private final Engine engine;
   private @Nullable Tenure tenure;
-
-  /** Its way from hand to hand. */
-  final Relay relay;
 
   Holding(Lane lane) {
     this.lane = lane;
-    this.engine = lane.engine;
-    this.relay = new Relay(lane, this);
+  }
+
+  /** Its way from hand to hand. Made when it is needed, since it has no state: there may be a hundred thousand of us. */
+  Relay relay() {
+    return new Relay(lane, this);
   }
 
   boolean isEmpty() {
@@ -66,7 +65,7 @@ final class Holding {
     Tenure held = tenure;
     if (held == null
         || (held.own == null && !held.free)
-        || held.leftNanos(engine.ticker.now()) <= 0) {
+        || held.leftNanos(lane.engine.ticker.now()) <= 0) {
       return null;
     }
     return held.claimant;
@@ -101,7 +100,7 @@ final class Holding {
     if (!wait) {
       turn = null;
     } else if (turn == null) {
-      turn = new Turn(engine.ticker.nanos());
+      turn = new Turn(lane.engine.ticker.nanos());
     }
   }
 
@@ -138,7 +137,7 @@ final class Holding {
     Later later = new Later();
     lane.lock.lock();
     try {
-      Moment moment = engine.ticker.now();
+      Moment moment = lane.engine.ticker.now();
       Tenure held = own.tenure;
       if (own.isOurs() && own.leftNanos(moment) <= 0) {
         held.due(later);
@@ -147,7 +146,7 @@ final class Holding {
         boolean healthy = own.state() == HoldState.HELD;
         released(own, moment, false, later);
         Duration keepFor = now ? Duration.ZERO : own.options.holdAtLeast();
-        if (keepFor.isZero() && relay.passOn(held, healthy, moment, later)) {
+        if (keepFor.isZero() && relay().passOn(held, healthy, moment, later)) {
           result = Engine.YES;
         } else {
           result = held.claimant.ending().first();
@@ -168,7 +167,8 @@ final class Holding {
     own.enter(HoldState.RELEASED);
     Duration held =
         Duration.ofNanos(Math.max(0, own.since.elapsedNanos(now.nanos(), now.wallMillis())));
-    engine.tell(later, () -> new LockEvent.Released(lane.key.name(), own.token, held, abandoned));
+    lane.engine.tell(
+        later, () -> new LockEvent.Released(lane.key.name(), own.token, held, abandoned));
   }
 
   /** Gives a lock back to the store. */
@@ -178,7 +178,7 @@ final class Holding {
     held.free = false;
     if (tenure == held) {
       tenure = null;
-      lane.restraint.releasing(claimant);
+      lane.restraint().releasing(claimant);
     }
     claimant.finish(keepFor, now, later);
   }
@@ -191,13 +191,13 @@ final class Holding {
     if (claimant.phase() != Claimant.Phase.HELD) {
       return;
     }
-    Moment now = engine.ticker.now();
+    Moment now = lane.engine.ticker.now();
     Ownership own = held.own;
     if (held.wasAbandoned() && own != null) {
       reportAbandoned(own, now, later);
     } else if (own != null && own.isOurs()) {
-      own.lose(lane.key.name(), engine.store.describe(), reason, now);
-      engine.tell(later, () -> new LockEvent.Lost(lane.key.name(), own.token, reason));
+      own.lose(lane.key.name(), lane.engine.store.describe(), reason, now);
+      lane.engine.tell(later, () -> new LockEvent.Lost(lane.key.name(), own.token, reason));
       EngineHold hold = held.handle();
       later.add(() -> tellLoss(own, hold));
     }
@@ -216,7 +216,7 @@ final class Holding {
         lane.key,
         Long.toString(own.token),
         loss.reason());
-    own.tellLoss(engine.callbacks, loss);
+    own.tellLoss(lane.engine.callbacks, loss);
     if (hold != null) {
       hold.completeLost();
     }
@@ -224,11 +224,11 @@ final class Holding {
 
   /** A hold was dropped unreleased. */
   void abandon(Tenure held, Later later) {
-    Moment now = engine.ticker.now();
+    Moment now = lane.engine.ticker.now();
     Ownership own = held.own;
     if (own != null) {
       reportAbandoned(own, now, later);
-      if (!relay.passOn(held, false, now, later)) {
+      if (!relay().passOn(held, false, now, later)) {
         end(held, Duration.ZERO, now.nanos(), later);
       }
     }
@@ -262,7 +262,7 @@ final class Holding {
   void invalidate(Later later) {
     Ownership own = tenure == null ? null : tenure.own;
     if (own != null && own.isOurs()) {
-      released(own, engine.ticker.now(), false, later);
+      released(own, lane.engine.ticker.now(), false, later);
     }
   }
 }

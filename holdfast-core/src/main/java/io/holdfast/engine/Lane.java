@@ -27,11 +27,11 @@ final class Lane {
   final LockKey key;
   final ReentrantLock lock = new ReentrantLock();
 
-  private final LocalQueue queue = new LocalQueue();
+  final LocalQueue queue = new LocalQueue();
   final Claims claims;
   final Holding holding;
-  final Restraint restraint;
-  final Expiry expiry;
+
+  private @Nullable Restraint restraint;
 
   /** Which thread owns the lock, for the views that are {@link java.util.concurrent.locks.Lock}s. */
   private @Nullable ThreadLock threadLock;
@@ -39,10 +39,27 @@ final class Lane {
   Lane(Engine engine, LockKey key) {
     this.engine = engine;
     this.key = key;
-    this.claims = new Claims(this, queue);
+    this.claims = new Claims(this);
     this.holding = new Holding(this);
-    this.restraint = new Restraint(this);
-    this.expiry = new Expiry(this);
+  }
+
+  /** What keeps this process from asking; made when there is something. */
+  Restraint restraint() {
+    Restraint made = restraint;
+    if (made == null) {
+      made = new Restraint(this);
+      restraint = made;
+    }
+    return made;
+  }
+
+  boolean isHeldBack() {
+    return restraint != null && restraint.holdsBack();
+  }
+
+  /** How requests end that are not granted. Made when it is needed, since it has no state. */
+  Expiry expiry() {
+    return new Expiry(this);
   }
 
   /** Takes a step of the state machine, then does what is to be done without the lock. */
@@ -80,7 +97,7 @@ final class Lane {
   }
 
   private void submitTry(Request request, Later later) {
-    if (holding.relay.take(request, later)) {
+    if (holding.relay().take(request, later)) {
       return;
     }
     Claimant holder = holding.reservedFor();
@@ -101,7 +118,7 @@ final class Lane {
     }
     if (request.options.fair()) {
       claims.addFair(request, later);
-    } else if (!holding.relay.takeUnlessFirstIsDue(request, later)) {
+    } else if (!holding.relay().takeUnlessFirstIsDue(request, later)) {
       if (claims.mayOvertake()) {
         queue.addFirst(request);
       } else {
@@ -121,8 +138,8 @@ final class Lane {
   /** A timed request has waited long enough. */
   void expire(Request request) {
     step(later -> {
-      if (request.outcome() == null && !(request.queued && holding.relay.take(request, later))) {
-        expiry.expire(request, later);
+      if (request.outcome() == null && !(request.queued && holding.relay().take(request, later))) {
+        expiry().expire(request, later);
       }
     });
   }
@@ -154,7 +171,7 @@ final class Lane {
     lock.lock();
     try {
       request.called = false;
-      if (request.outcome() == null && request.queued && !holding.relay.take(request, later)) {
+      if (request.outcome() == null && request.queued && !holding.relay().take(request, later)) {
         claims.contend(later);
       }
     } finally {
@@ -206,9 +223,9 @@ final class Lane {
       }
     } else if (queue.isEmpty()) {
       claims.endContender(later);
-      holding.relay.endIfUnclaimed(later);
+      holding.relay().endIfUnclaimed(later);
     } else {
-      holding.relay.callNext(later);
+      holding.relay().callNext(later);
       // it may have been called to ask for all of them
       claims.contend(later);
     }
@@ -231,7 +248,7 @@ final class Lane {
   void deliver(Request request, EngineHold hold, boolean handedOver, Later later) {
     settle(request, hold, later);
     if (!handedOver) {
-      expiry.busyForOverdue(later);
+      expiry().busyForOverdue(later);
     }
     if (queue.isEmpty()) {
       // if one is left it waited for this request, which got the hold of another claim

@@ -56,7 +56,7 @@ final class Ownership {
 
   /** Changes the state; under the lane's lock. */
   void enter(HoldState next) {
-    EngineTrace trace = tenure.claimant.engine.trace;
+    EngineTrace trace = tenure.claimant.lane.engine.trace;
     if (trace != null) {
       trace.holdMoved(state, next);
     }

@@ -9,7 +9,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Restraint {
   private final Lane lane;
-  private final Engine engine;
 
   /** The claim whose release was sent and not answered yet; nobody asks the store anew before that. */
   private @Nullable Claimant releasing;
@@ -18,7 +17,6 @@ final class Restraint {
 
   Restraint(Lane lane) {
     this.lane = lane;
-    this.engine = lane.engine;
   }
 
   boolean holdsBack() {
@@ -36,7 +34,7 @@ final class Restraint {
       return;
     }
     releasing = null;
-    if (engine.traits.queues()) {
+    if (lane.engine.traits.queues()) {
       lane.holding.yielded();
     } else if (lane.holding.othersWait()) {
       giveOthersAChance();
@@ -46,18 +44,18 @@ final class Restraint {
 
   /** Remembers the turn for one interval of the others, and stays out meanwhile once it is over. */
   private void giveOthersAChance() {
-    long now = engine.ticker.nanos();
+    long now = lane.engine.ticker.nanos();
     boolean over = lane.holding.isOthersTurn(now);
     StayOut before = stayOut;
     if (before != null && (before.holdsBack || !over)) {
       return;
     }
     if (before != null) {
-      engine.timer.clear(before);
+      lane.engine.timer.clear(before);
     }
     StayOut fresh = new StayOut(this, over);
     stayOut = fresh;
-    engine.timer.set(fresh, now + engine.traits.pollAtMost().toNanos());
+    lane.engine.timer.set(fresh, now + lane.engine.traits.pollAtMost().toNanos());
   }
 
   /** The others have had their chance to look. */

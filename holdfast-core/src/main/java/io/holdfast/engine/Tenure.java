@@ -52,7 +52,7 @@ final class Tenure {
   Tenure(Claimant claimant, Grant grant) {
     this.claimant = claimant;
     this.revision = grant.revision();
-    this.span = claimant.engine.span(grant);
+    this.span = claimant.lane.engine.span(grant);
     this.renewSentNanos = span.anchor().nanos();
     this.nextRenewNanos = renewalAfter(span);
   }
@@ -62,7 +62,8 @@ final class Tenure {
   }
 
   private long onGrid(long dueNanos, Span granted) {
-    return Validity.renewalGrid(dueNanos, granted.leaseNanos(), claimant.engine.renewalPhaseNanos);
+    return Validity.renewalGrid(
+        dueNanos, granted.leaseNanos(), claimant.lane.engine.renewalPhaseNanos);
   }
 
   long leftNanos(Moment now) {
@@ -81,13 +82,13 @@ final class Tenure {
     Ownership fresh = new Ownership(this, Tokens.token(revision, handOvers), request, since);
     EngineHold hold = new EngineHold(claimant.lane, fresh);
     own = fresh;
-    handle = new Handle(hold, this, claimant.engine.dropped);
+    handle = new Handle(hold, this, claimant.lane.engine.dropped);
     return hold;
   }
 
   /** Looks at the clocks: loss, risk, renewal. Under the lane's lock, on the timer. */
   void due(Later later) {
-    due(claimant.engine.ticker.now(), later);
+    due(claimant.lane.engine.ticker.now(), later);
   }
 
   void due(Moment now, Later later) {
@@ -97,7 +98,7 @@ final class Tenure {
       return;
     }
     if (free) {
-      claimant.lane.holding.relay.settleFree(this, later);
+      claimant.lane.holding.relay().settleFree(this, later);
       return;
     }
     if (holder != null && isAbandoned()) {
@@ -111,7 +112,7 @@ final class Tenure {
       atRisk(now, later);
     }
     boolean sends = renews() && now.nanos() - nextRenewNanos >= 0 && renew(now.nanos(), later);
-    if (!sends || !claimant.engine.timer.isTicking()) {
+    if (!sends || !claimant.lane.engine.timer.isTicking()) {
       schedule(now);
     }
     // otherwise it is sent at the end of the tick, and may be answered at once: either way schedules
@@ -123,7 +124,7 @@ final class Tenure {
    * @return whether it will be sent
    */
   boolean renew(long nowNanos, Later later) {
-    long timeout = claimant.engine.requestNanos(claimant.claim);
+    long timeout = claimant.lane.engine.requestNanos(claimant.claim);
     if (renewalUnderWay && nowNanos - renewSentNanos < timeout) {
       nextRenewNanos = renewSentNanos + timeout;
       return false;
@@ -132,8 +133,8 @@ final class Tenure {
     renewal++;
     renewSentNanos = nowNanos;
     nextRenewNanos = onGrid(nowNanos + timeout, span);
-    claimant.engine.keeper.add(claimant, this, renewal);
-    later.add(claimant.engine.keeper.flush);
+    claimant.lane.engine.keeper.add(claimant, this, renewal);
+    later.add(claimant.lane.engine.keeper.flush);
     return true;
   }
 
@@ -146,16 +147,16 @@ final class Tenure {
 
   /** The renewal failed or was not understood: the next try is nearer than a whole interval. */
   void renewalFailed() {
-    Moment now = claimant.engine.ticker.now();
-    long pause = claimant.engine.jitter(Validity.retryAfter(span.leaseNanos()));
+    Moment now = claimant.lane.engine.ticker.now();
+    long pause = claimant.lane.engine.jitter(Validity.retryAfter(span.leaseNanos()));
     nextRenewNanos = now.nanos() + pause;
     schedule(now);
   }
 
   /** The store confirmed: takes the new lease if it says more than what is known. */
   void renewed(Grant grant, Later later) {
-    Span fresh = claimant.engine.span(grant);
-    Moment now = claimant.engine.ticker.now();
+    Span fresh = claimant.lane.engine.span(grant);
+    Moment now = claimant.lane.engine.ticker.now();
     if (fresh.leftNanos(now) > leftNanos(now)) {
       span = fresh;
       nextRenewNanos = renewalAfter(fresh);
@@ -174,9 +175,9 @@ final class Tenure {
   }
 
   private void tellRenewed(Ownership holder, Moment now, Later later) {
-    if (claimant.engine.hasListeners()) {
+    if (claimant.lane.engine.hasListeners()) {
       Duration margin = Duration.ofNanos(Math.max(0, holder.leftNanos(now)));
-      claimant.engine.tell(
+      claimant.lane.engine.tell(
           later, () -> new LockEvent.Renewed(claimant.name(), holder.token, margin));
     }
   }
@@ -186,15 +187,15 @@ final class Tenure {
     renewalUnderWay = false;
     Ownership holder = own;
     if (holder != null && holder.state() == HoldState.HELD && renews()) {
-      atRisk(claimant.engine.ticker.now(), later);
+      atRisk(claimant.lane.engine.ticker.now(), later);
     }
   }
 
   /** The connection works again: a lease that is renewed is renewed now. */
   void restored(Later later) {
     if (renews()) {
-      renew(claimant.engine.ticker.nanos(), later);
-      schedule(claimant.engine.ticker.now());
+      renew(claimant.lane.engine.ticker.nanos(), later);
+      schedule(claimant.lane.engine.ticker.now());
     }
   }
 
@@ -272,7 +273,8 @@ final class Tenure {
     Ownership holder = java.util.Objects.requireNonNull(own);
     holder.enter(HoldState.AT_RISK);
     Duration left = Duration.ofNanos(Math.max(0, holder.leftNanos(now)));
-    claimant.engine.tell(later, () -> new LockEvent.AtRisk(claimant.name(), holder.token, left));
+    claimant.lane.engine.tell(
+        later, () -> new LockEvent.AtRisk(claimant.name(), holder.token, left));
   }
 
   private long sinceAnchor(Moment now) {
