@@ -4,6 +4,7 @@ package io.holdfast.cli;
 import io.holdfast.Hold;
 import io.holdfast.HoldLostException;
 import io.holdfast.HoldState;
+import io.holdfast.LossReason;
 
 /** Says once that the hold was lost, and why. For one hold; one thread. */
 final class LossReport {
@@ -39,11 +40,15 @@ final class LossReport {
   }
 
   private static String why(Hold hold) {
-    try {
-      hold.ensureValid();
-      return "";
-    } catch (HoldLostException e) {
-      return ": " + e.reason().explanation();
+    LossReason reason = LossReason.GONE;
+    if (hold.state() == HoldState.LOST) {
+      try {
+        hold.ensureValid();
+      } catch (HoldLostException e) {
+        reason = e.reason();
+      }
     }
+    // otherwise it was the release that the store did not find it for
+    return ": " + reason.explanation();
   }
 }

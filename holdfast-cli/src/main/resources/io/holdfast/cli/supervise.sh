@@ -67,7 +67,8 @@ pass_on() {
     HUP | TERM | KILL) kill -s CONT -- "-$2" "$$" ;;
   esac
   case $1 in
-    CONT | HUP | TERM | KILL) : >"$4/stopped" ;;
+    # Not ":", which would end some shells where the file cannot be made.
+    CONT | HUP | TERM | KILL) true >"$4/stopped" ;;
   esac
 }
 

@@ -90,6 +90,16 @@ class WatchTest {
             + LossReason.GONE.explanation() + "\n");
   }
 
+  /** As when it was taken away so late that only the release has noticed. */
+  @Test
+  void lossReport_goneAtTheRelease_saysSo() {
+    hold.released = true;
+    losses(true).foundAtRelease(hold);
+    assertThat(said())
+        .isEqualTo("holdfast: lost the lock \"a lock\" before it was given back: "
+            + LossReason.GONE.explanation() + "\n");
+  }
+
   @Test
   void untilEnded_holdLostWithWarn_onlySaysSo() throws InterruptedException {
     hold.remaining = Duration.ZERO;
@@ -150,6 +160,7 @@ class WatchTest {
 
   private static final class FakeHold implements Hold {
     Duration remaining = Duration.ofSeconds(29);
+    boolean released;
 
     @Override
     public String lockName() {
@@ -163,6 +174,9 @@ class WatchTest {
 
     @Override
     public HoldState state() {
+      if (released) {
+        return HoldState.RELEASED;
+      }
       return remaining.isZero() ? HoldState.LOST : HoldState.HELD;
     }
 
@@ -178,6 +192,9 @@ class WatchTest {
 
     @Override
     public void ensureValid() {
+      if (released) {
+        throw new IllegalStateException("the hold was released");
+      }
       if (remaining.isZero()) {
         throw new HoldLostException("a lock", "store", 1, Instant.EPOCH, LossReason.GONE);
       }

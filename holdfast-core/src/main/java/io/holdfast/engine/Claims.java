@@ -190,6 +190,8 @@ final class Claims {
         lane.settle(only, tooLate(lateness), later);
       } else {
         begin(ownClaim(only, claimant.mode), lateness, later);
+        // what it keeps while it ends would keep the hold's handle from being noticed as dropped
+        claimant.only = null;
       }
     }
     contend(forQueue ? lateness : null, later);

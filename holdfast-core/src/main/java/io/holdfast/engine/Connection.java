@@ -49,7 +49,7 @@ final class Connection {
   /** An attempt to contact the store. One that is not answered fails after a while: the next may fare better. */
   private final class Contact extends Timed {
     void make() {
-      CompletionStage<?> contacted = safely(store::connect);
+      CompletionStage<@Nullable Void> contacted = safely(store::connect);
       // only now: a driver that was just loaded took its time before anything was sent
       engine.timer.set(this, engine.ticker.nanos() + engine.requestTimeoutNanos());
       contacted.whenComplete((ready, failure) -> {

@@ -25,6 +25,8 @@ final class Expiry {
     if (own == null && (lane.claims.leaveBehind(request) || lane.leaveUnserved(request))) {
       request.overdue = true;
       lane.claims.askFor(request, Mode.TRY, later);
+      // it may have been called to ask for all of them
+      lane.claims.contend(later);
       return;
     }
     Claimant claimant = own == null && request.queued ? lane.claims.contender() : own;

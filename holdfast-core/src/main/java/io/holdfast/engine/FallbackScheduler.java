@@ -3,6 +3,7 @@ package io.holdfast.engine;
 
 import io.holdfast.Scheduler;
 import java.lang.System.Logger.Level;
+import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -29,7 +30,7 @@ final class FallbackScheduler implements Scheduler {
   public Scheduled schedule(Runnable task, long delayNanos) {
     Scheduled scheduled;
     try {
-      scheduled = given.schedule(task, delayNanos);
+      scheduled = Objects.requireNonNull(given.schedule(task, delayNanos), "scheduled");
     } catch (RuntimeException | Error e) {
       SystemScheduler thread = refused(e);
       return thread == null ? () -> {} : thread.schedule(task, delayNanos);

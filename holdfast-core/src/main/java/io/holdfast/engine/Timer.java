@@ -161,6 +161,8 @@ final class Timer {
     if (armed != null) {
       armed.cancel();
     }
+    // if it throws, the next entry arms it
+    armed = null;
     armedFor = now + delay;
     armed = scheduler.schedule(this::tick, delay);
   }

@@ -3,7 +3,6 @@ package io.holdfast.redis;
 
 import io.holdfast.spi.StoreRuntime;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -56,7 +55,10 @@ final class RedlockRound<V, D> {
     this.judge = judge;
     this.late = late;
     this.began = runtime.ticker().nanos();
-    this.votes = new ArrayList<>(Collections.nCopies(nodes, null));
+    this.votes = new ArrayList<>(nodes);
+    for (int i = 0; i < nodes; i++) {
+      votes.add(null);
+    }
   }
 
   CompletionStage<D> decision() {

@@ -63,6 +63,17 @@ final class RedlockNodes implements AutoCloseable {
     return RedlockStore.at(address, new RedlockAddress(address), rule);
   }
 
+  /** Whether each node has given its vote for a lock to somebody. */
+  boolean haveAllVoted(String lockName) {
+    for (int i = 0; i < servers.size(); i++) {
+      String claim = redis(i).hget("holdfast:{" + lockName + "}", "c");
+      if (claim == null || claim.isEmpty()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   /** Sets the marker as if the node had served its time of abstention. */
   void mayVote(int node) {
     redis(node)

@@ -6,7 +6,6 @@ import io.holdfast.redis.RedlockVote.Kind;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -133,11 +132,7 @@ final class RedlockSimulation {
     }
 
     private void propose() {
-      number = RedlockNumbers.next(
-          someClocks(),
-          number,
-          Collections.unmodifiableList(Arrays.asList(votes)),
-          rule.reachMicros());
+      number = RedlockNumbers.next(someClocks(), number, asList(votes), rule.reachMicros());
       votes = new RedlockVote[NODES];
       sent = now;
       open = true;
@@ -213,9 +208,17 @@ final class RedlockSimulation {
       }
     }
 
+    private static List<@Nullable RedlockVote> asList(@Nullable RedlockVote[] votes) {
+      List<@Nullable RedlockVote> list = new ArrayList<>();
+      for (RedlockVote each : votes) {
+        list.add(each);
+      }
+      return list;
+    }
+
     /** The right rule counts the answers to this number alone. */
     private List<@Nullable RedlockVote> counted() {
-      List<@Nullable RedlockVote> counted = new ArrayList<>(Arrays.asList(votes));
+      List<@Nullable RedlockVote> counted = asList(votes);
       if (flaw == RedlockFlaw.MIXED_NUMBERS) {
         for (int i = 0; i < NODES; i++) {
           if (accepted[i] > 0) {

@@ -11,6 +11,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Waits for a state instead of for a time. A wait that succeeds costs what the state takes; only one that fails costs
@@ -63,7 +64,7 @@ public final class Await {
    * @return its value
    * @throws AssertionError if it fails, or does not complete within {@link #PATIENCE}
    */
-  public static <T> T value(CompletionStage<T> stage) {
+  public static <T extends @Nullable Object> T value(CompletionStage<T> stage) {
     try {
       return stage.toCompletableFuture().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
