@@ -75,7 +75,7 @@ final class Claims {
   }
 
   private boolean isDue(Request head) {
-    return HandOver.isDue(head.startNanos, lane.engine.ticker.nanos());
+    return lane.engine.ticker.nanos() - head.startNanos >= HandOver.STORE_PATIENCE_NANOS;
   }
 
   private static void begin(Claimant fresh, @Nullable Trouble before, Later later) {

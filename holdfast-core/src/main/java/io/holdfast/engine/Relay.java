@@ -70,7 +70,7 @@ final class Relay {
   }
 
   private static boolean isDue(Request first, Moment now) {
-    return HandOver.isDue(first.startNanos, now.nanos());
+    return now.nanos() - first.startNanos >= HandOver.PATIENCE_NANOS;
   }
 
   /** Wakes the thread of the first in the queue, to take the lock, or to ask the store for it. */

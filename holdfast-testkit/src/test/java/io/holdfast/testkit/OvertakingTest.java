@@ -21,7 +21,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  */
 @ExtendWith(HoldfastExtension.class)
 class OvertakingTest {
-  private static final Duration PATIENCE = Duration.ofMillis(1);
+  private static final Duration PATIENCE = Duration.ofMillis(10);
 
   private final List<String> woken = new ArrayList<>();
   private int leases;
