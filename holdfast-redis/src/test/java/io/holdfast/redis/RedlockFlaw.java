@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.redis;
 
-/** Rules that look right and are not, each one change away from the right one. */
+/**
+ * Rules that look right and are not, each one change away from the right one. (d), a client that mixes numbers, is in
+ * {@link RedlockCounterexamplesTest}, step by step.
+ */
 enum RedlockFlaw {
   /** The right rule. */
   NONE,
@@ -11,8 +14,6 @@ enum RedlockFlaw {
   NO_MARKER,
   /** (c) A node forgets the last number together with the lease. */
   LAST_ENDS_WITH_THE_LEASE,
-  /** (d) A client adds up what was accepted under different numbers, and takes the greatest. */
-  MIXED_NUMBERS,
   /** (e) Each node takes a number of its own; the client takes the greatest, and tells nobody. */
   NUMBERS_OF_THE_NODES,
   /** (f) A node that may have forgotten waits for the lease of whoever asks, not for the longest. */

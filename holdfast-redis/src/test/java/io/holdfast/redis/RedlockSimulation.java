@@ -185,7 +185,7 @@ final class RedlockSimulation {
         return;
       }
       boolean all = Arrays.stream(votes).allMatch(vote -> vote != null);
-      RedlockTally tally = new RedlockTally(counted());
+      RedlockTally tally = new RedlockTally(asList(votes));
       Decision decision = tally.decide(over || all, before);
       if (decision == Decision.OPEN) {
         return;
@@ -196,9 +196,7 @@ final class RedlockSimulation {
         case GRANTED -> granted();
         case SPLIT, AGAIN -> {
           splits++;
-          if (flaw != RedlockFlaw.MIXED_NUMBERS) {
-            end();
-          }
+          end();
           in(random.nextLong(20_000), this::propose);
         }
         default -> {
@@ -216,19 +214,6 @@ final class RedlockSimulation {
       return list;
     }
 
-    /** The right rule counts the answers to this number alone. */
-    private List<@Nullable RedlockVote> counted() {
-      List<@Nullable RedlockVote> counted = asList(votes);
-      if (flaw == RedlockFlaw.MIXED_NUMBERS) {
-        for (int i = 0; i < NODES; i++) {
-          if (accepted[i] > 0) {
-            counted.set(i, RedlockVote.accepted(false));
-          }
-        }
-      }
-      return counted;
-    }
-
     private void granted() {
       long token = takesTheGreatest() ? Arrays.stream(accepted).max().orElseThrow() : number;
       validUntil = sent + lease - lease / 100 - 10_000;
@@ -244,7 +229,7 @@ final class RedlockSimulation {
     }
 
     private boolean takesTheGreatest() {
-      return flaw == RedlockFlaw.MIXED_NUMBERS || flaw == RedlockFlaw.NUMBERS_OF_THE_NODES;
+      return flaw == RedlockFlaw.NUMBERS_OF_THE_NODES;
     }
 
     private void judge(long token) {
