@@ -374,9 +374,8 @@ final class Claimant extends Alarm {
     enter(Phase.ENDING);
     tenure = null;
     if (reason != LossReason.GONE && reason != LossReason.SESSION_ENDED) {
-      Tenure.Span span = held.span;
-      long ends = span.leaseNanos() + span.leaseNanos() / 100 + LAPSE_GRACE_NANOS;
-      ending().lapse(ends - span.anchor().elapsedNanos(now.nanos(), now.wallMillis()));
+      long ends = held.leaseNanos() + held.leaseNanos() / 100 + LAPSE_GRACE_NANOS;
+      ending().lapse(ends - held.sinceAnchor(now));
     } else {
       // the store has said so about the past: an attempt that was answered since may have left something
       ending().begin(Duration.ZERO, now.nanos(), later);

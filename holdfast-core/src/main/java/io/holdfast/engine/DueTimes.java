@@ -4,6 +4,7 @@ package io.holdfast.engine;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -13,47 +14,65 @@ import org.jspecify.annotations.Nullable;
  * Guarded by the timer's lock.
  *
  * <p>Renewals are due at few different times ({@link Validity#renewalGrid}), so that a hundred thousand leases are some
- * forty lists here: an entry is set and removed without touching others than its neighbours. A heap touches a dozen,
- * and nearly every one of them is a cache miss.
+ * forty lists here: an entry is set and removed without touching others. A heap touches a dozen, and nearly every one of
+ * them is a cache miss. An entry knows its place by numbers, not by references: each reference that is written into an
+ * old object is work for the collector later.
  */
 final class DueTimes {
-  /** All entries of one time: a list through the entries themselves. */
-  static final class Slot {
+  /** All entries of one time, with gaps where some were taken out. */
+  private static final class Slot {
     private final long due;
-    private @Nullable Timed first;
-    private @Nullable Timed last;
+    private @Nullable Timed[] entries = new @Nullable Timed[4];
+    private int end;
+    private int live;
 
     private Slot(long due) {
       this.due = due;
     }
 
     private void add(Timed entry) {
-      entry.slot = this;
-      entry.earlier = last;
-      if (last == null) {
-        first = entry;
-      } else {
-        last.later = entry;
+      if (end == entries.length) {
+        makeRoom();
       }
-      last = entry;
+      entries[end] = entry;
+      entry.dueNanos = due;
+      entry.place = end++;
+      live++;
+    }
+
+    private void makeRoom() {
+      @Nullable Timed[] old = entries;
+      int used = end;
+      entries = new @Nullable Timed[Math.max(4, live * 2)];
+      end = 0;
+      for (int i = 0; i < used; i++) {
+        Timed entry = old[i];
+        if (entry != null) {
+          entry.place = end;
+          entries[end++] = entry;
+        }
+      }
     }
 
     private void remove(Timed entry) {
-      Timed before = entry.earlier;
-      Timed after = entry.later;
-      if (before == null) {
-        first = after;
-      } else {
-        before.later = after;
+      entries[entry.place] = null;
+      if (entry.place == end - 1) {
+        end--;
       }
-      if (after == null) {
-        last = before;
-      } else {
-        after.earlier = before;
+      live--;
+      if (live == 0) {
+        end = 0;
       }
-      entry.slot = null;
-      entry.earlier = null;
-      entry.later = null;
+      entry.place = Timed.NOWHERE;
+    }
+
+    private void forEach(Consumer<Timed> to) {
+      for (int i = 0; i < end; i++) {
+        Timed entry = entries[i];
+        if (entry != null) {
+          to.accept(entry);
+        }
+      }
     }
   }
 
@@ -77,8 +96,7 @@ final class DueTimes {
 
   /** Enters an entry, or moves it. */
   void set(Timed entry, long due) {
-    Slot before = entry.slot;
-    if (before != null && before.due == due) {
+    if (entry.place != Timed.NOWHERE && entry.dueNanos == due) {
       return;
     }
     remove(entry);
@@ -92,7 +110,7 @@ final class DueTimes {
     }
     Slot slot = slots.computeIfAbsent(due, Slot::new);
     recent = slot;
-    if (old != null && old.first == null) {
+    if (old != null && old.live == 0) {
       slots.remove(old.due);
     }
     return slot;
@@ -100,12 +118,16 @@ final class DueTimes {
 
   /** Takes an entry out, if it is in. */
   void remove(Timed entry) {
-    Slot slot = entry.slot;
-    if (slot != null) {
-      slot.remove(entry);
-      if (slot.first == null && slot != recent) {
-        slots.remove(slot.due);
-      }
+    if (entry.place == Timed.NOWHERE) {
+      return;
+    }
+    Slot near = recent;
+    Slot slot = near != null && near.due == entry.dueNanos
+        ? near
+        : Objects.requireNonNull(slots.get(entry.dueNanos), "an entry's slot is among the slots");
+    slot.remove(entry);
+    if (slot.live == 0 && slot != recent) {
+      slots.remove(slot.due);
     }
   }
 
@@ -117,31 +139,23 @@ final class DueTimes {
       if (slot == recent) {
         recent = null;
       }
-      drain(slot, due::add);
+      slot.forEach(entry -> {
+        entry.place = Timed.NOWHERE;
+        due.add(entry);
+      });
     }
     return due;
   }
 
   List<Timed> all() {
     List<Timed> all = new ArrayList<>();
-    for (Slot slot : slots.values()) {
-      for (Timed at = slot.first; at != null; at = at.later) {
-        all.add(at);
-      }
-    }
+    slots.values().forEach(slot -> slot.forEach(all::add));
     return all;
   }
 
   void clear() {
-    slots.values().forEach(slot -> drain(slot, entry -> {}));
+    slots.values().forEach(slot -> slot.forEach(entry -> entry.place = Timed.NOWHERE));
     slots.clear();
     recent = null;
-  }
-
-  private static void drain(Slot slot, Consumer<Timed> to) {
-    for (Timed entry = slot.first; entry != null; entry = slot.first) {
-      slot.remove(entry);
-      to.accept(entry);
-    }
   }
 }

@@ -13,7 +13,6 @@ import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.Ended;
-import io.holdfast.spi.Grant;
 import io.holdfast.spi.Kept;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockStore;
@@ -45,6 +44,7 @@ final class Engine implements Holdfast {
   final LockStore store;
   final StoreTraits traits;
   final Guarantees guarantees;
+  final long granularityNanos;
   final Ticker ticker;
   final Timer timer;
   final LeaseKeeper keeper;
@@ -70,9 +70,8 @@ final class Engine implements Holdfast {
   final Registry registry;
 
   /** What was made last and may well be needed again; immutable, so that a race costs a copy at most. */
-  private Tenure.@Nullable Span lastSpan;
-
   private volatile boolean answersAtOnce;
+
   private final AtomicBoolean closed = new AtomicBoolean();
 
   Engine(EngineSettings settings) {
@@ -81,6 +80,7 @@ final class Engine implements Holdfast {
     this.store = settings.store();
     this.traits = store.traits();
     this.guarantees = store.guarantees();
+    this.granularityNanos = guarantees.granularity().toNanos();
     this.ticker = settings.ticker();
     this.keeper = new LeaseKeeper(this);
     this.timer = new Timer(ticker, settings.scheduler(), this::afterTick, Engine::late);
@@ -186,19 +186,6 @@ final class Engine implements Holdfast {
 
   void reconcile() {
     reconciler.wanted();
-  }
-
-  /** Returns what a grant is worth. Leases that were renewed by one request share it: they are many. */
-  Tenure.Span span(Grant grant) {
-    Tenure.Span last = lastSpan;
-    long lease = grant.lease().toNanos();
-    if (last != null && last.anchor().equals(grant.anchor()) && last.leaseNanos() == lease) {
-      return last;
-    }
-    Tenure.Span fresh = new Tenure.Span(
-        grant.anchor(), lease, Validity.validNanos(grant.lease(), guarantees.granularity()));
-    lastSpan = fresh;
-    return fresh;
   }
 
   long requestNanos(Claim claim) {

@@ -34,7 +34,7 @@ final class Relay {
         held.options().renew(),
         held.handOvers(),
         holding.isOthersTurn(now.nanos()),
-        held.span.leaseNanos(),
+        held.leaseNanos(),
         held.leftNanos(now));
     if (!healthy && verdict == HandOver.Verdict.PASS_ON) {
       verdict = HandOver.Verdict.RENEW_FIRST;

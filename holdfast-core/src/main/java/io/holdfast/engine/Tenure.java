@@ -12,25 +12,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The time in which a claim holds the lock in the store, through all the holds that it is passed on to. Guarded by the
- * lane's lock; only {@link #span} is read without it.
+ * lane's lock; only {@link #leftNanos} is asked without it.
  */
-final class Tenure {
-  /**
-   * How long the claim is certainly ours.
-   *
-   * @param anchor the lease began after this
-   * @param leaseNanos the lease
-   * @param validNanos how much of it we trust
-   */
-  record Span(Moment anchor, long leaseNanos, long validNanos) {
-    long leftNanos(Moment now) {
-      return validNanos - anchor.elapsedNanos(now.nanos(), now.wallMillis());
-    }
-  }
-
+final class Tenure extends Term {
   final Claimant claimant;
   final long revision;
-  volatile Span span;
 
   /** The current hold; null while a renewal is awaited before the lock is passed on. */
   @Nullable
@@ -52,22 +38,26 @@ final class Tenure {
   Tenure(Claimant claimant, Grant grant) {
     this.claimant = claimant;
     this.revision = grant.revision();
-    this.span = claimant.lane.engine.span(grant);
-    this.renewSentNanos = span.anchor().nanos();
-    this.nextRenewNanos = renewalAfter(span);
+    extend(grant);
+    this.renewSentNanos = anchorNanos();
+    this.nextRenewNanos = renewalDue();
   }
 
-  private long renewalAfter(Span granted) {
-    return onGrid(granted.anchor().nanos() + Validity.renewAfter(granted.leaseNanos()), granted);
+  @Override
+  long granularityNanos() {
+    return claimant.lane.engine.granularityNanos;
   }
 
-  private long onGrid(long dueNanos, Span granted) {
-    return Validity.renewalGrid(
-        dueNanos, granted.leaseNanos(), claimant.lane.engine.renewalPhaseNanos);
+  private long renewalDue() {
+    return onGrid(anchorNanos() + Validity.renewAfter(leaseNanos()));
+  }
+
+  private long onGrid(long dueNanos) {
+    return Validity.renewalGrid(dueNanos, leaseNanos(), claimant.lane.engine.renewalPhaseNanos);
   }
 
   long leftNanos(Moment now) {
-    return span.leftNanos(now);
+    return leftNanos(now.nanos(), now.wallMillis());
   }
 
   int handOvers() {
@@ -108,7 +98,7 @@ final class Tenure {
     if (holder != null
         && holder.state() == HoldState.HELD
         && renews()
-        && sinceAnchor(now) >= Validity.atRiskAfter(span.leaseNanos())) {
+        && sinceAnchor(now) >= Validity.atRiskAfter(leaseNanos())) {
       atRisk(now, later);
     }
     boolean sends = renews() && now.nanos() - nextRenewNanos >= 0 && renew(now.nanos(), later);
@@ -132,7 +122,7 @@ final class Tenure {
     renewalUnderWay = true;
     renewal++;
     renewSentNanos = nowNanos;
-    nextRenewNanos = onGrid(nowNanos + timeout, span);
+    nextRenewNanos = onGrid(nowNanos + timeout);
     claimant.lane.engine.keeper.add(claimant, this, renewal);
     later.add(claimant.lane.engine.keeper.flush);
     return true;
@@ -148,25 +138,24 @@ final class Tenure {
   /** The renewal failed or was not understood: the next try is nearer than a whole interval. */
   void renewalFailed() {
     Moment now = claimant.lane.engine.ticker.now();
-    long pause = claimant.lane.engine.jitter(Validity.retryAfter(span.leaseNanos()));
+    long pause = claimant.lane.engine.jitter(Validity.retryAfter(leaseNanos()));
     nextRenewNanos = now.nanos() + pause;
     schedule(now);
   }
 
   /** The store confirmed: takes the new lease if it says more than what is known. */
   void renewed(Grant grant, Later later) {
-    Span fresh = claimant.lane.engine.span(grant);
     Moment now = claimant.lane.engine.ticker.now();
-    if (fresh.leftNanos(now) > leftNanos(now)) {
-      span = fresh;
-      nextRenewNanos = renewalAfter(fresh);
+    if (leftOf(grant, now.nanos(), now.wallMillis()) > leftNanos(now)) {
+      extend(grant);
+      nextRenewNanos = renewalDue();
     } else {
-      nextRenewNanos = now.nanos() + Validity.retryAfter(span.leaseNanos());
+      nextRenewNanos = now.nanos() + Validity.retryAfter(leaseNanos());
     }
     Ownership holder = own;
     if (holder != null && leftNanos(now) > 0) {
       if (holder.state() == HoldState.AT_RISK
-          && sinceAnchor(now) < Validity.atRiskAfter(span.leaseNanos())) {
+          && sinceAnchor(now) < Validity.atRiskAfter(leaseNanos())) {
         holder.enter(HoldState.HELD);
       }
       tellRenewed(holder, now, later);
@@ -207,7 +196,7 @@ final class Tenure {
     if (renews()) {
       wait = Math.min(wait, nextRenewNanos - now.nanos());
       if (holder != null && holder.state() == HoldState.HELD) {
-        wait = Math.min(wait, Validity.atRiskAfter(span.leaseNanos()) - sinceAnchor(now));
+        wait = Math.min(wait, Validity.atRiskAfter(leaseNanos()) - sinceAnchor(now));
       }
     }
     claimant.wakeAt(now.nanos() + Math.max(0, wait));
@@ -225,8 +214,7 @@ final class Tenure {
 
   /** Whether the lease is to be extended: also once for a fixed one, if the store pushed a short grant. */
   private boolean renews() {
-    boolean wanted =
-        options().renew() || span.leaseNanos() < claimant.claim.lease().toNanos();
+    boolean wanted = options().renew() || leaseNanos() < claimant.claim.lease().toNanos();
     return wanted && !ownerDied();
   }
 
@@ -277,7 +265,8 @@ final class Tenure {
         later, () -> new LockEvent.AtRisk(claimant.name(), holder.token, left));
   }
 
-  private long sinceAnchor(Moment now) {
-    return span.anchor().elapsedNanos(now.nanos(), now.wallMillis());
+  /** The time since the lease began, or since just before. */
+  long sinceAnchor(Moment now) {
+    return validNanos() - leftNanos(now);
   }
 }

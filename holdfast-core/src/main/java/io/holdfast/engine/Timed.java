@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.engine;
 
-import org.jspecify.annotations.Nullable;
-
 /** Something that wants to be called at a time of the monotonic clock. */
 abstract class Timed {
-  /** Where it sits in the {@link DueTimes}; null outside. Guarded by the timer's lock, like its neighbours. */
-  DueTimes.@Nullable Slot slot;
+  /** The place of an entry that is not in the {@link DueTimes}. */
+  static final int NOWHERE = -1;
 
-  @Nullable
-  Timed earlier;
+  /** For which time it is entered, if it is. Guarded by the timer's lock, like its place. */
+  long dueNanos;
 
-  @Nullable
-  Timed later;
+  /** Its place among the entries of that time. */
+  int place = NOWHERE;
 
   /**
    * Called on the timer, without locks. It may have been moved or cleared meanwhile, so it looks at its own state.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.engine;
 
-import java.time.Duration;
-
 /**
  * The arithmetic of leases: how long a hold is certainly ours, and when its renewal is due. Pure functions.
  *
@@ -18,9 +16,8 @@ final class Validity {
   private Validity() {}
 
   /** Returns V = L - (1 % of L + 10 ms + the store's granularity); not below zero. */
-  static long validNanos(Duration lease, Duration granularity) {
-    long nanos = lease.toNanos();
-    return Math.max(0, nanos - nanos / 100 - MARGIN_NANOS - granularity.toNanos());
+  static long validNanos(long leaseNanos, long granularityNanos) {
+    return Math.max(0, leaseNanos - leaseNanos / 100 - MARGIN_NANOS - granularityNanos);
   }
 
   /** A renewal is due a third into the lease. */

@@ -80,6 +80,6 @@ class DueTimesTest {
     times.clear();
     assertThat(times.isEmpty()).isTrue();
     assertThat(times.takeDue(1_000)).isEmpty();
-    assertThat(entries).allMatch(entry -> entry.slot == null);
+    assertThat(entries).allMatch(entry -> entry.place == Timed.NOWHERE);
   }
 }

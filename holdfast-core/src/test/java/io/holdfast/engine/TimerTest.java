@@ -100,7 +100,7 @@ class TimerTest {
     List<Long> order = new ArrayList<>();
     fired.forEach(entry -> order.add(dues.get(entries.indexOf(entry))));
     assertThat(order).isSorted();
-    assertThat(entries).allMatch(entry -> entry.slot == null);
+    assertThat(entries).allMatch(entry -> entry.place == Timed.NOWHERE);
   }
 
   /** What makes an uncontended cycle cheap: leases that come and go do not touch the scheduler. */

@@ -11,19 +11,19 @@ import org.junit.jupiter.api.Test;
 class ValidityTest {
   @Test
   void valid_isLeaseLessOnePercentTenMillisAndGranularity() {
-    assertThat(Validity.validNanos(Duration.ofSeconds(30), Duration.ofMillis(1)))
+    assertThat(Validity.validNanos(Duration.ofSeconds(30).toNanos(), 1_000_000))
         .isEqualTo(Duration.ofMillis(30_000 - 300 - 10 - 1).toNanos());
   }
 
   @Test
   void valid_neverNegative() {
-    assertThat(Validity.validNanos(Duration.ofMillis(5), Duration.ofMillis(1))).isZero();
+    assertThat(Validity.validNanos(Duration.ofMillis(5).toNanos(), 1_000_000)).isZero();
   }
 
   @Test
   void renewal_isDueBeforeRiskAndRiskBeforeTheEnd() {
     long lease = Duration.ofMillis(100).toNanos();
-    long valid = Validity.validNanos(Duration.ofMillis(100), Duration.ofMillis(1));
+    long valid = Validity.validNanos(Duration.ofMillis(100).toNanos(), 1_000_000);
     assertThat(Validity.renewAfter(lease)).isLessThan(Validity.atRiskAfter(lease));
     assertThat(Validity.atRiskAfter(lease)).isLessThan(valid);
   }
