@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.cli;
 
+import io.holdfast.LockOptions;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -28,22 +29,29 @@ record KillPlan(Duration grace, Duration reserve) {
   /**
    * Makes the plan.
    *
-   * @param lease the lease, or what the hold may last at most if that is shorter
+   * @param longest what the hold has after a renewal
    * @param asked the grace that the user asked for
    * @throws CliException if it does not leave the lease time to be renewed
    */
-  static KillPlan of(Duration lease, Optional<Duration> asked) {
-    Duration longest = lease.dividedBy(2);
-    if (asked.isPresent() && asked.get().compareTo(longest) > 0) {
+  static KillPlan of(Duration longest, Optional<Duration> asked) {
+    if (asked.isPresent() && asked.get().compareTo(longest.dividedBy(2)) > 0) {
       throw new CliException(
           Exit.USAGE,
           "--grace " + Durations.format(asked.get())
-              + " is more than half of the lease or of --at-most (" + Durations.format(lease)
+              + " is more than half of the lease or of --at-most (" + Durations.format(longest)
               + "); shorten it or lengthen those");
     }
     return new KillPlan(
-        asked.orElse(min(LONGEST_GRACE, lease.dividedBy(4))),
-        min(LONGEST_RESERVE, lease.dividedBy(12)));
+        asked.orElse(min(LONGEST_GRACE, longest.dividedBy(4))),
+        min(LONGEST_RESERVE, longest.dividedBy(12)));
+  }
+
+  /** Returns what is left of a hold right after a renewal, at most. */
+  static Duration longest(LockOptions options) {
+    return options
+        .holdAtMost()
+        .map(most -> min(most, options.leaseFor()))
+        .orElse(options.leaseFor());
   }
 
   /**
@@ -51,10 +59,10 @@ record KillPlan(Duration grace, Duration reserve) {
    * first renewal, and would be given up at once.
    *
    * @param remaining what the hold has at first
-   * @param lease what it has after a renewal
+   * @param longest what it has after a renewal
    */
-  KillPlan atFirst(Duration remaining, Duration lease) {
-    return remaining.compareTo(lease.multipliedBy(4).dividedBy(5)) >= 0
+  KillPlan atFirst(Duration remaining, Duration longest) {
+    return remaining.compareTo(longest.multipliedBy(4).dividedBy(5)) >= 0
         ? this
         : new KillPlan(min(grace, remaining.dividedBy(4)), min(reserve, remaining.dividedBy(12)));
   }

@@ -175,20 +175,10 @@ final class LockedRun {
     KillPlan plan = settings.plan();
     return new Guard(
         plan,
-        plan.atFirst(first, longestHeld()),
+        plan.atFirst(first, KillPlan.longest(settings.options())),
         first,
         settings.killsOnLoss(),
         new Stops(Terminal::job));
-  }
-
-  /** What a hold has right after a renewal at most. */
-  private Duration longestHeld() {
-    Duration lease = settings.options().leaseFor();
-    return settings
-        .options()
-        .holdAtMost()
-        .filter(most -> most.compareTo(lease) < 0)
-        .orElse(lease);
   }
 
   private int watch(Hold hold, Supervisor supervisor, Guard guard) throws InterruptedException {

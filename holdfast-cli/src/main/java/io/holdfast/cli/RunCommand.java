@@ -152,24 +152,24 @@ final class RunCommand implements Callable<Integer> {
     positive("--lease", lease);
     positive("--at-most", atMost);
     LockOptions.Builder options = LockOptions.builder().fair(fair).note(note(line.get(0)));
-    Duration leaseFor = lease == null ? LockOptions.DEFAULT_LEASE : lease;
-    options.leaseFor(leaseFor);
+    if (lease != null) {
+      options.leaseFor(lease);
+    }
     if (atLeast != null) {
       options.holdAtLeast(atLeast);
     }
-    Duration longest = leaseFor;
     if (atMost != null) {
       options.holdAtMost(atMost);
-      longest = atMost.compareTo(leaseFor) < 0 ? atMost : leaseFor;
     }
+    LockOptions held = options.build();
     return new RunSettings(
         store,
         name,
         line,
         noWait ? Optional.of(Duration.ZERO) : Optional.ofNullable(wait),
         busy,
-        options.build(),
-        KillPlan.of(longest, Optional.ofNullable(grace)),
+        held,
+        KillPlan.of(KillPlan.longest(held), Optional.ofNullable(grace)),
         onLost == OnLoss.kill);
   }
 

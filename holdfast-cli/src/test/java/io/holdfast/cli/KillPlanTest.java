@@ -4,6 +4,7 @@ package io.holdfast.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.LockOptions;
 import io.holdfast.cli.KillPlan.Step;
 import java.time.Duration;
 import java.util.Optional;
@@ -38,6 +39,20 @@ class KillPlanTest {
         .hasMessageContaining("--grace 16s is more than half of the lease")
         .extracting(e -> ((CliException) e).code())
         .isEqualTo(Exit.USAGE);
+  }
+
+  /** A hold that may not last as long as its lease begins with all that it will ever have: that is no short grant. */
+  @Test
+  void atFirst_holdThatMayNotLastLonger_hasTheWholePlan() {
+    LockOptions options =
+        LockOptions.builder().holdAtMost(Duration.ofSeconds(3)).build();
+    Duration longest = KillPlan.longest(options);
+    KillPlan plan = KillPlan.of(longest, Optional.of(Duration.ofMillis(1500)));
+    assertThat(plan.atFirst(Duration.ofMillis(2950), longest)).isEqualTo(plan);
+    assertThat(plan.atFirst(Duration.ofMillis(900), longest).grace())
+        .isEqualTo(Duration.ofMillis(225));
+    assertThat(KillPlan.longest(LockOptions.builder().build()))
+        .isEqualTo(LockOptions.DEFAULT_LEASE);
   }
 
   @ParameterizedTest

@@ -3,8 +3,13 @@ package io.holdfast.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -83,6 +88,30 @@ class SupervisorTest {
     job.signal("TERM");
     processes.untilGone(child);
     assertThat(job.exitCode()).as(job::toString).isEqualTo(137);
+  }
+
+  /** A cleaner of temporary folders has been here. What is open stays open, and signals still arrive. */
+  @ParameterizedTest
+  @ValueSource(strings = {"bash", "sh"})
+  void folderRemoved_signalsStillReachTheCommand(String shell) throws IOException {
+    Job job = processes.holdfastWith(
+        shell,
+        "run",
+        "lock",
+        "sh",
+        "-c",
+        "trap 'echo 1 >on' CONT; echo $$ >child.pid; while :; do sleep 0.05; done");
+    long child = processes.pid("child.pid");
+    try (Stream<Path> all = Files.walk(processes.file("tmp"))) {
+      for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(path);
+      }
+    }
+    job.signal("CONT");
+    processes.pid("on");
+    job.signal("TERM");
+    processes.untilGone(child);
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(143);
   }
 
   /** {@code holdfast run}, with a bash that waits before it runs a line, the first time. */

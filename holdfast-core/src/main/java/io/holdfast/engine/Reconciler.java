@@ -34,8 +34,11 @@ final class Reconciler extends Timed {
 
   // guarded by the lock
 
-  /** Which round is the last that was wanted or begun. */
+  /** Which round was begun last. */
   private int round;
+
+  /** The first round that sees all that was wanted: it begins after that. */
+  private int needed;
 
   /** How long the next round waits for an answer before it is asked again. */
   private long pauseNanos;
@@ -61,7 +64,7 @@ final class Reconciler extends Timed {
     lock.lock();
     try {
       if (isSet) {
-        round++;
+        needed = round + 1;
       } else {
         startAnew();
       }
@@ -72,7 +75,7 @@ final class Reconciler extends Timed {
 
   private void startAnew() {
     pauseNanos = engine.requestTimeoutNanos();
-    round++;
+    needed = round + 1;
     set(pauseNanos);
   }
 
@@ -121,10 +124,11 @@ final class Reconciler extends Timed {
     }
     lock.lock();
     try {
-      if (answered == round) {
+      if (answered - needed >= 0) {
+        // maybe not to the latest round: a store that takes its time answers in the end
         isSet = false;
         engine.timer.clear(this);
-      } else {
+      } else if (isSet) {
         // the store answers again: what is wanted since does not have to wait long
         pauseNanos = engine.requestTimeoutNanos();
         set(pauseNanos);

@@ -2,6 +2,7 @@
 package io.holdfast.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.Scheduler;
 import io.holdfast.Ticker;
@@ -132,6 +133,35 @@ class TimerTest {
     }
     assertThat(jumped).containsExactly(entry);
     assertThat(fired).isEmpty();
+  }
+
+  /** What the scheduler did not take is set off by the next entry, together with that. */
+  @Test
+  void schedulerThatFails_isAskedAgain() {
+    boolean[] fails = {true};
+    Timer failing = new Timer(
+        ticker,
+        (task, delay) -> {
+          if (fails[0]) {
+            throw new IllegalStateException("for the test");
+          }
+          return scheduler.schedule(task, delay);
+        },
+        () -> {},
+        late -> {});
+    Entry first = new Entry();
+    assertThatThrownBy(() -> failing.set(first, 5)).isInstanceOf(IllegalStateException.class);
+    fails[0] = false;
+    Entry second = new Entry();
+    failing.set(second, 50);
+    fails[0] = true;
+    Entry third = new Entry();
+    assertThatThrownBy(() -> failing.set(third, 2)).isInstanceOf(IllegalStateException.class);
+    fails[0] = false;
+    Entry fourth = new Entry();
+    failing.set(fourth, 500);
+    passNanos(1_000);
+    assertThat(fired).containsExactly(third, first, second, fourth);
   }
 
   @Test

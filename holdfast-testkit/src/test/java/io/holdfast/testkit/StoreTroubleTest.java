@@ -179,6 +179,18 @@ class StoreTroubleTest {
     assertThat(faults.requests(Verb.OWN) - silent).as("until it is answered").isEqualTo(1);
   }
 
+  /** An answer that comes after the question was asked again is an answer. */
+  @Test
+  void reconciler_isContentWithASlowAnswer() throws Exception {
+    Hold hold = lock(false).acquire();
+    faults.on(Verb.END).loseRequest();
+    faults.on(Verb.OWN).delayReply(Duration.ofSeconds(25));
+    assertThatThrownBy(() -> clock.whileTimePasses(hold::release))
+        .isInstanceOf(StoreUnavailableException.class);
+    clock.advance(Duration.ofMinutes(10));
+    assertThat(faults.requests(Verb.OWN)).isBetween(1, 8);
+  }
+
   /** The connection comes back: the store is asked at once, however long the pauses have become. */
   @Test
   void reconciler_startsAnewWhenTheConnectionIsBack() throws Exception {
