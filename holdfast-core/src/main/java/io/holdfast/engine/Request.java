@@ -111,7 +111,10 @@ class Request extends Timed {
 
   /** Tells the caller that the request is settled; without the lane's lock. */
   void announce() {
-    LockSupport.unpark(thread);
+    // settled before it could park: a wake-up would only be left over for whatever the thread parks for next
+    if (!Thread.currentThread().equals(thread)) {
+      LockSupport.unpark(thread);
+    }
   }
 
   @Override
