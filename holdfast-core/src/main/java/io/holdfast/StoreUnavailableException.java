@@ -4,8 +4,8 @@ package io.holdfast;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store did not do what was asked, and nothing was changed there by it: it could not be reached, refused us, or
- * failed. Never means that the lock is busy.
+ * The store did not do what was asked, and nothing was changed there by it, or not for longer than a moment: it could
+ * not be reached, refused us, or failed. Never means that the lock is busy.
  */
 public final class StoreUnavailableException extends HoldfastException {
   private static final long serialVersionUID = 1L;
@@ -18,6 +18,11 @@ public final class StoreUnavailableException extends HoldfastException {
     REFUSED,
     /** The store has no room left. A person has to act. */
     FULL,
+    /**
+     * The store granted the lock, but fewer of its replicas confirmed that in time than were asked for, and the grant
+     * was given back. Told at once, also to who is ready to wait; trying again later may help.
+     */
+    NOT_REPLICATED,
     /** What the store holds is not readable, or not ours, or newer than this version. It was left untouched. */
     DAMAGED
   }

@@ -23,7 +23,7 @@ final class Failures {
     if (failure instanceof StoreUnavailableException store) {
       return switch (store.reason()) {
         case REFUSED -> Exit.REFUSED;
-        case UNREACHABLE, FULL, DAMAGED -> Exit.UNAVAILABLE;
+        case UNREACHABLE, FULL, NOT_REPLICATED, DAMAGED -> Exit.UNAVAILABLE;
       };
     }
     if (failure instanceof AcquireUnknownException) {

@@ -3,8 +3,10 @@ package io.holdfast.engine;
 
 import io.holdfast.AcquireUnknownException;
 import io.holdfast.Holder;
+import io.holdfast.StoreUnavailableException;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Kept;
+import io.holdfast.spi.StoreException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -165,7 +167,10 @@ final class ClaimWait {
   /** Says why there is no answer, as an exception for a caller. */
   RuntimeException failure() {
     Throwable cause = trouble == null ? null : trouble.cause();
-    if (claimant.attempts.anyUnanswered() || inStoreQueue) {
+    boolean givenBack = cause instanceof StoreException said
+        && said.notApplied()
+        && said.reason() == StoreUnavailableException.Reason.NOT_REPLICATED;
+    if (claimant.attempts.anyUnanswered() || (inStoreQueue && !givenBack)) {
       return new AcquireUnknownException(
           "asked " + engine.store.describe() + " for lock \"" + claimant.name()
               + "\" and got no answer: it may have been granted; it is being withdrawn",

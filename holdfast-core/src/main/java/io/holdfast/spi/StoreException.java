@@ -36,7 +36,7 @@ public final class StoreException extends RuntimeException {
   }
 
   /**
-   * Returns the kind of failure. {@code UNREACHABLE} is retried; the others need a person.
+   * Returns the kind of failure. {@code UNREACHABLE} is retried; the others are told at once.
    *
    * @return the reason
    */

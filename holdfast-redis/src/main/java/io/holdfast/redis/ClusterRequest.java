@@ -4,7 +4,6 @@ package io.holdfast.redis;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreRuntime;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -13,37 +12,33 @@ import java.util.concurrent.CompletionStage;
  * it, or when it was not sent at all; and only for a part of the time that the engine waits for it, so that the engine
  * hears that it was not applied.
  */
-final class ClusterRequest {
+final class ClusterRequest<T> {
   private static final long SHORTEST_PAUSE_NANOS = 5_000_000L;
   private static final int DOUBLINGS = 5;
 
   private final RedisCluster cluster;
   private final StoreRuntime runtime;
-  private final RedisScript script;
-  private final byte[][] of;
-  private final byte[][] arguments;
   private final int slot;
+  private final Sender<T> sender;
   private final long giveUpNanos;
-  private final CompletableFuture<List<Object>> answer = new CompletableFuture<>();
+  private final CompletableFuture<T> answer = new CompletableFuture<>();
   private int refusals;
 
-  ClusterRequest(
-      RedisCluster cluster,
-      StoreRuntime runtime,
-      RedisScript script,
-      byte[][] of,
-      byte[][] arguments) {
+  /** Sends the script to a node, which may only be taking over its keys. */
+  interface Sender<T> {
+    CompletionStage<T> send(RedisNode node, boolean asking);
+  }
+
+  ClusterRequest(RedisCluster cluster, StoreRuntime runtime, int slot, Sender<T> sender) {
     this.cluster = cluster;
     this.runtime = runtime;
-    this.script = script;
-    this.of = of;
-    this.arguments = arguments;
-    this.slot = ClusterMap.slot(of[0]);
+    this.slot = slot;
+    this.sender = sender;
     this.giveUpNanos = runtime.ticker().nanos()
         + runtime.requestTimeout().multipliedBy(3).dividedBy(4).toNanos();
   }
 
-  CompletionStage<List<Object>> start() {
+  CompletionStage<T> start() {
     send();
     return answer;
   }
@@ -63,9 +58,7 @@ final class ClusterRequest {
   }
 
   private void send(RedisNode node, boolean asking) {
-    CompletionStage<List<Object>> sent =
-        asking ? node.runAsking(script, of, arguments) : node.run(script, of, arguments);
-    sent.whenComplete((value, failure) -> {
+    sender.send(node, asking).whenComplete((value, failure) -> {
       if (failure == null) {
         answer.complete(value);
       } else {

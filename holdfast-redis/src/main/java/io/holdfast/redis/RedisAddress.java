@@ -35,8 +35,8 @@ final class RedisAddress {
   }
 
   private String[] known() {
-    List<String> known =
-        new ArrayList<>(List.of("prefix", "retention", "connect-timeout", "client-name"));
+    List<String> known = new ArrayList<>(List.of(
+        "prefix", "retention", "connect-timeout", "client-name", "replicas", "replicas-timeout"));
     if (isSentinel()) {
       known.addAll(List.of("sentinel-user", "sentinel-password"));
     } else if (!isCluster()) {

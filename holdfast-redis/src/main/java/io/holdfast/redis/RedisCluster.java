@@ -3,6 +3,7 @@ package io.holdfast.redis;
 
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.redis.ClusterMap.Endpoint;
+import io.holdfast.redis.RedisReplicas.Confirmed;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.StoreEvents;
 import io.holdfast.spi.StoreException;
@@ -15,11 +16,13 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +45,7 @@ final class RedisCluster implements RedisRoute {
   private final StoreEvents events;
   private final ClusterClient client;
   private final RedisKeys keys;
+  private final RedisReplicas.Rule replicas;
   private final RedisLine<StatefulRedisPubSubConnection<byte[], byte[]>> messages;
   private final Map<Endpoint, RedisNode> nodes = new ConcurrentHashMap<>();
   private final ClusterScout scout;
@@ -55,12 +59,14 @@ final class RedisCluster implements RedisRoute {
       StoreEvents events,
       ClusterClient client,
       RedisKeys keys,
+      RedisReplicas.Rule replicas,
       Consumer<byte[]> receiver) {
     this.store = store;
     this.runtime = runtime;
     this.events = events;
     this.client = client;
     this.keys = keys;
+    this.replicas = replicas;
     this.scout = new ClusterScout(store, runtime, client, this);
     byte[] channel = keys.channelOf(runtime.client());
     this.messages = new RedisLine<>(
@@ -202,6 +208,7 @@ final class RedisCluster implements RedisRoute {
         () -> keysOfNothing(endpoint),
         keys.channel(),
         new RedisClock(runtime.ticker()),
+        replicas,
         new RedisNode.Listener() {
           @Override
           public void up() {
@@ -236,7 +243,22 @@ final class RedisCluster implements RedisRoute {
 
   @Override
   public CompletionStage<List<Object>> run(RedisScript script, byte[][] of, byte[]... arguments) {
-    return new ClusterRequest(this, runtime, script, of, arguments).start();
+    ClusterRequest.Sender<List<Object>> sender = (node, asking) ->
+        asking ? node.runAsking(script, of, arguments) : node.run(script, of, arguments);
+    return new ClusterRequest<>(this, runtime, ClusterMap.slot(of[0]), sender).start();
+  }
+
+  @Override
+  public CompletionStage<Confirmed> runConfirmed(
+      Predicate<List<Object>> counts, RedisScript script, byte[][] of, byte[]... arguments) {
+    ClusterRequest.Sender<Confirmed> sender = (node, asking) -> {
+      RedisReplicas confirming =
+          Objects.requireNonNull(node.replicas(), "no replicas are asked for");
+      return asking
+          ? confirming.runAsking(counts, script, of, arguments)
+          : confirming.run(counts, script, of, arguments);
+    };
+    return new ClusterRequest<>(this, runtime, ClusterMap.slot(of[0]), sender).start();
   }
 
   /** Returns the node that has a slot, as far as is known; null if nobody has. */

@@ -74,6 +74,7 @@ final class RedisDoctor {
         eviction(info, findings);
         persistence(info, findings);
         replication(info, findings);
+        replicas(info, findings);
         inCluster(info, findings);
       } else {
         findings.add(new Finding(
@@ -211,6 +212,20 @@ final class RedisDoctor {
     }
   }
 
+  private void replicas(Map<String, String> info, List<Finding> findings) {
+    int wanted = options.replicas().wanted();
+    String connected = get(info, "connected_slaves");
+    if (wanted > 0 && connected.chars().allMatch(Character::isDigit) && !connected.isEmpty()) {
+      boolean enough = Long.parseLong(connected) >= wanted;
+      findings.add(new Finding(
+          enough ? Level.OK : Level.PROBLEM,
+          "replicas",
+          connected + " of the " + wanted
+              + " replicas that holdfast.replicas asks for are connected",
+          enough ? "" : "no lock can be acquired or renewed: connect replicas, or ask for fewer"));
+    }
+  }
+
   private void inCluster(Map<String, String> info, List<Finding> findings) {
     if (get(info, "cluster_enabled").equals("1") && kind != Kind.CLUSTER) {
       findings.add(new Finding(
@@ -254,6 +269,7 @@ final class RedisDoctor {
         "the user may do all that locks need",
         "the least that is needed: ACL SETUSER NAME on >PASSWORD resetkeys ~" + options.prefix()
             + "* resetchannels &" + options.prefix() + "client:* -@all " + COMMANDS
-            + (kind == Kind.CLUSTER ? CLUSTER_COMMANDS : "")));
+            + (kind == Kind.CLUSTER ? CLUSTER_COMMANDS : "")
+            + (options.replicas().asks() ? " +wait" : "")));
   }
 }

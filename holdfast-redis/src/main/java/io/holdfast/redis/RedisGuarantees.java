@@ -4,6 +4,7 @@ package io.holdfast.redis;
 import io.holdfast.Guarantee;
 import io.holdfast.Guarantees;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
@@ -80,6 +81,31 @@ final class RedisGuarantees {
       FAIR);
 
   private RedisGuarantees() {}
+
+  /** Returns the same for a store that asks replicas to confirm. */
+  static Guarantees with(Guarantees plain, RedisReplicas.Rule replicas) {
+    if (!replicas.asks()) {
+      return plain;
+    }
+    List<String> exceptions = new ArrayList<>();
+    exceptions.add("holdfast.replicas=" + replicas.wanted()
+        + ": a grant or a renewal counts only when so many replicas have confirmed it, so that a failover to one of"
+        + " those does not forget it. It is not consensus: a replica that did not confirm it may be chosen, a"
+        + " replica that restarts may forget it, and a former primary that is cut off with so many replicas grants"
+        + " on.");
+    exceptions.add("holdfast.replicas=" + replicas.wanted()
+        + ": while fewer replicas answer, nothing is granted, and holds are lost when their leases end. A release is"
+        + " not confirmed: after a failover the lock can come back for its lease.");
+    exceptions.addAll(plain.exceptions());
+    return new Guarantees(
+        plain.store(),
+        plain.given(),
+        plain.shortestLease(),
+        plain.longestLease(),
+        plain.granularity(),
+        plain.wakesWithin(),
+        exceptions);
+  }
 
   private static Guarantees guarantees(String store, String... exceptions) {
     return new Guarantees(

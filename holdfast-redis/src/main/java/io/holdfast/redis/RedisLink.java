@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.redis;
 
+import io.holdfast.redis.RedisReplicas.Confirmed;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.StoreEvents;
 import io.holdfast.spi.StoreRuntime;
@@ -9,9 +10,11 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +35,7 @@ final class RedisLink implements RedisRoute {
       RedisConnector connector,
       RedisKeys keys,
       RedisClock clock,
+      RedisReplicas.Rule replicas,
       Consumer<byte[]> receiver) {
     this.store = store;
     this.runtime = runtime;
@@ -43,6 +47,7 @@ final class RedisLink implements RedisRoute {
         keys::ofNothing,
         keys.channel(),
         clock,
+        replicas,
         listener(events));
     this.messages = new RedisLine<>(
         runtime,
@@ -105,6 +110,13 @@ final class RedisLink implements RedisRoute {
   @Override
   public CompletionStage<List<Object>> run(RedisScript script, byte[][] of, byte[]... arguments) {
     return node.run(script, of, arguments);
+  }
+
+  @Override
+  public CompletionStage<Confirmed> runConfirmed(
+      Predicate<List<Object>> counts, RedisScript script, byte[][] of, byte[]... arguments) {
+    return Objects.requireNonNull(node.replicas(), "no replicas are asked for")
+        .run(counts, script, of, arguments);
   }
 
   @Override

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.redis;
 
+import io.holdfast.ConfigurationException;
 import io.holdfast.Moment;
+import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
@@ -10,6 +12,7 @@ import io.holdfast.spi.Ended.Outcome;
 import io.holdfast.spi.Grant;
 import io.holdfast.spi.Kept;
 import io.holdfast.spi.Mode;
+import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreRuntime;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -73,7 +77,26 @@ final class RedisLocks {
             WAITER_LEASE,
             retention,
             keys.channel())
-        .thenApply(answer -> attempted(claim, mode, sent, answer));
+        .thenApply(answer -> attempted(claim, mode, sent, answer))
+        .whenComplete((answer, failure) -> {
+          if (mode == Mode.QUEUE && failure != null) {
+            failed(claim, failure);
+          }
+        });
+  }
+
+  /** The engine ends only claims of which something may be there. */
+  private void failed(Claim claim, Throwable failure) {
+    Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+    if (cause instanceof StoreException said && said.notApplied()) {
+      if (said.reason() == Reason.NOT_REPLICATED) {
+        waits.over(claim);
+      } else {
+        waits.notApplied(claim);
+      }
+    } else if (cause instanceof ConfigurationException) {
+      waits.notApplied(claim);
+    }
   }
 
   private Answer attempted(Claim claim, Mode mode, Moment sent, List<Object> answer) {
@@ -96,6 +119,9 @@ final class RedisLocks {
             Optional.of(Duration.of(Math.max(0, left), ChronoUnit.MICROS)));
       }
       case "L" -> {
+        if (mode == Mode.QUEUE) {
+          waits.notApplied(claim);
+        }
         return new Answer.Late();
       }
       default -> throw new IllegalStateException("no answer of attempt.lua: " + kind);
@@ -165,6 +191,7 @@ final class RedisLocks {
         return new Kept.Gone();
       }
       default -> {
+        waits.unknown(claim);
         return new Kept.Unknown();
       }
     }

@@ -29,6 +29,7 @@ final class RedisNode {
   private final Supplier<byte[][]> keysOfNothing;
   private final byte[] channel;
   private final Listener listener;
+  private final @Nullable RedisReplicas replicas;
   private final RedisLine<StatefulRedisConnection<byte[], byte[]>> commands;
 
   private final AtomicBoolean watching = new AtomicBoolean();
@@ -67,6 +68,7 @@ final class RedisNode {
       Supplier<byte[][]> keysOfNothing,
       byte[] channel,
       RedisClock clock,
+      RedisReplicas.Rule rule,
       Listener listener) {
     this.store = store;
     this.runtime = runtime;
@@ -76,6 +78,35 @@ final class RedisNode {
     this.listener = listener;
     this.commands = new RedisLine<>(
         runtime, new RedisLine.Use<>(opener, this::check, listener::up, listener::down));
+    this.replicas = !rule.asks()
+        ? null
+        : new RedisReplicas(
+            rule,
+            new RedisNode(
+                store,
+                runtime,
+                opener,
+                keysOfNothing,
+                channel,
+                clock,
+                RedisReplicas.Rule.NONE,
+                aside(listener)));
+  }
+
+  /** The connection beside it, on which replicas are waited for, has no word in whether the server can be reached. */
+  private static Listener aside(Listener main) {
+    return new Listener() {
+      @Override
+      public void up() {}
+
+      @Override
+      public void down() {}
+
+      @Override
+      public void astray() {
+        main.astray();
+      }
+    };
   }
 
   private CompletionStage<List<Object>> check(StatefulRedisConnection<byte[], byte[]> connection) {
@@ -84,7 +115,8 @@ final class RedisNode {
 
   /** Opens the connection, if there is none. */
   CompletionStage<?> open() {
-    return commands.open();
+    CompletionStage<?> up = commands.open();
+    return replicas == null ? up : up.thenCombine(replicas.open(), (one, other) -> one);
   }
 
   boolean isUp() {
@@ -94,6 +126,9 @@ final class RedisNode {
   /** Opens another connection in the place of the present one. */
   void replace() {
     commands.replace();
+    if (replicas != null) {
+      replicas.replace();
+    }
   }
 
   RedisClock clock() {
@@ -112,11 +147,13 @@ final class RedisNode {
 
   /** Runs a script on a node that is taking over its keys. */
   CompletionStage<List<Object>> runAsking(RedisScript script, byte[][] of, byte[]... arguments) {
-    return ask(redis -> {
-      // it counts for the next command alone; another one may come between, and this one is sent elsewhere again
-      var unused = redis.asking();
-      return whole(redis, script, of, arguments);
-    });
+    return ask(redis -> sendAsking(redis, script, of, arguments));
+  }
+
+  /** Returns what waits for replicas; null if none are asked for. */
+  @Nullable
+  RedisReplicas replicas() {
+    return replicas;
   }
 
   /** Sends a command; what fails is a failure of ours. */
@@ -142,7 +179,8 @@ final class RedisNode {
     return answer;
   }
 
-  private CompletionStage<List<Object>> send(
+  /** Sends a script on one certain connection. */
+  CompletionStage<List<Object>> send(
       RedisAsyncCommands<byte[], byte[]> redis,
       RedisScript script,
       byte[][] of,
@@ -159,6 +197,20 @@ final class RedisNode {
         settle(answer, value, failure);
       }
     });
+    return answer;
+  }
+
+  /** The same, on a node that is taking over its keys. */
+  CompletionStage<List<Object>> sendAsking(
+      RedisAsyncCommands<byte[], byte[]> redis,
+      RedisScript script,
+      byte[][] of,
+      byte[][] arguments) {
+    // it counts for the next command alone; another one may come between, and this one is sent elsewhere again
+    var unused = redis.asking();
+    CompletableFuture<List<Object>> answer = new CompletableFuture<>();
+    whole(redis, script, of, arguments)
+        .whenComplete((value, failure) -> settle(answer, value, failure));
     return answer;
   }
 
@@ -233,6 +285,7 @@ final class RedisNode {
 
   /** Closes the connection; completes when that is done. */
   CompletableFuture<?> close() {
-    return commands.close();
+    CompletableFuture<?> closed = commands.close();
+    return replicas == null ? closed : CompletableFuture.allOf(closed, replicas.close());
   }
 }

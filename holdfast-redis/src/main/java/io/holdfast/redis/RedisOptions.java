@@ -2,6 +2,7 @@
 package io.holdfast.redis;
 
 import io.holdfast.ConfigurationException;
+import io.holdfast.redis.RedisReplicas.Rule;
 import io.holdfast.spi.StoreAddress;
 import java.time.Duration;
 
@@ -10,12 +11,17 @@ import java.time.Duration;
  *
  * @param prefix what all keys and channels begin with
  * @param retention how long a record stays, measured from its revision: what keeps tokens growing
+ * @param replicas which replicas have to confirm a grant or a renewal
  */
-record RedisOptions(String prefix, Duration retention) {
-  static final RedisOptions DEFAULT = new RedisOptions("holdfast:", Duration.ofHours(24));
+record RedisOptions(String prefix, Duration retention, Rule replicas) {
+  static final RedisOptions DEFAULT =
+      new RedisOptions("holdfast:", Duration.ofHours(24), Rule.NONE);
 
   private static final Duration SHORTEST_RETENTION = Duration.ofMinutes(1);
   private static final Duration LONGEST_RETENTION = Duration.ofDays(3660);
+  private static final Duration SHORTEST_WAIT = Duration.ofMillis(10);
+  private static final Duration LONGEST_WAIT = Duration.ofMinutes(1);
+  private static final int MOST_REPLICAS = 100;
 
   static RedisOptions of(StoreAddress address) {
     String prefix = address.option("prefix").orElse(DEFAULT.prefix);
@@ -27,7 +33,26 @@ record RedisOptions(String prefix, Duration retention) {
     }
     return new RedisOptions(
         prefix,
-        address.duration("retention", DEFAULT.retention, SHORTEST_RETENTION, LONGEST_RETENTION));
+        address.duration("retention", DEFAULT.retention, SHORTEST_RETENTION, LONGEST_RETENTION),
+        replicas(address));
+  }
+
+  private static Rule replicas(StoreAddress address) {
+    Duration limit =
+        address.duration("replicas-timeout", DEFAULT.replicas.limit(), SHORTEST_WAIT, LONGEST_WAIT);
+    String text = address.option("replicas").orElse("0");
+    try {
+      int wanted = Integer.parseInt(text.trim());
+      if (wanted >= 0 && wanted <= MOST_REPLICAS) {
+        return new Rule(wanted, limit);
+      }
+    } catch (NumberFormatException e) {
+      // said below
+    }
+    throw new ConfigurationException(
+        "holdfast.replicas=" + text + " is no number from 0 to " + MOST_REPLICAS,
+        address.toString(),
+        null);
   }
 
   long retentionMicros() {

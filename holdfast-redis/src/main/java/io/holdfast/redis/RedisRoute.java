@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Where the locks are: on one server, or spread over the nodes of a cluster. */
@@ -15,6 +16,15 @@ interface RedisRoute {
 
   /** Runs a script where its keys are; its answer begins with that server's time. */
   CompletionStage<List<Object>> run(RedisScript script, byte[][] of, byte[]... arguments);
+
+  /**
+   * Runs a script where its keys are, on the connection on which replicas are waited for; only if the address asks for
+   * some.
+   *
+   * @param counts whether an answer has to be confirmed
+   */
+  CompletionStage<RedisReplicas.Confirmed> runConfirmed(
+      Predicate<List<Object>> counts, RedisScript script, byte[][] of, byte[]... arguments);
 
   /** Splits claims into those that can be in one script. */
   Collection<List<Claim>> together(List<Claim> claims);

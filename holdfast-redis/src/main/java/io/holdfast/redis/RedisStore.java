@@ -106,7 +106,11 @@ public final class RedisStore implements LockStore {
     Objects.requireNonNull(client, "client");
     String name = "redis (the application's client)";
     Topology topology = primary(
-        name, RedisGuarantees.SINGLE, RedisDoctor.Kind.SINGLE, new GivenRedisClient(client));
+        name,
+        RedisGuarantees.SINGLE,
+        RedisDoctor.Kind.SINGLE,
+        new GivenRedisClient(client),
+        RedisReplicas.Rule.NONE);
     return new RedisStore(name, RedisOptions.DEFAULT, topology, false);
   }
 
@@ -114,39 +118,53 @@ public final class RedisStore implements LockStore {
     RedisAddress server = new RedisAddress(address);
     String name = address.toString();
     OwnRedisClient client = new OwnRedisClient(server.uri(), server.tls(), server.connectTimeout());
+    RedisOptions options = RedisOptions.of(address);
+    RedisReplicas.Rule replicas = options.replicas();
     Topology topology;
     if (server.isCluster()) {
-      topology = cluster(name, new ClusterClient(server.uris(), client));
+      topology = cluster(name, new ClusterClient(server.uris(), client), replicas);
     } else if (server.isSentinel()) {
-      topology = primary(name, RedisGuarantees.SENTINEL, RedisDoctor.Kind.SENTINEL, client);
+      topology =
+          primary(name, RedisGuarantees.SENTINEL, RedisDoctor.Kind.SENTINEL, client, replicas);
     } else {
-      topology = primary(name, RedisGuarantees.SINGLE, RedisDoctor.Kind.SINGLE, client);
+      topology = primary(name, RedisGuarantees.SINGLE, RedisDoctor.Kind.SINGLE, client, replicas);
     }
-    return new RedisStore(name, RedisOptions.of(address), topology, server.isTls());
+    return new RedisStore(name, options, topology, server.isTls());
   }
 
   private static Topology primary(
-      String name, Guarantees guarantees, RedisDoctor.Kind kind, RedisConnector connector) {
+      String name,
+      Guarantees guarantees,
+      RedisDoctor.Kind kind,
+      RedisConnector connector,
+      RedisReplicas.Rule replicas) {
     return new Topology(
         guarantees,
         kind,
         (runtime, events, keys, receiver) -> new RedisLink(
-            name, runtime, events, connector, keys, new RedisClock(runtime.ticker()), receiver),
+            name,
+            runtime,
+            events,
+            connector,
+            keys,
+            new RedisClock(runtime.ticker()),
+            replicas,
+            receiver),
         connector::close);
   }
 
-  private static Topology cluster(String name, ClusterClient client) {
+  private static Topology cluster(String name, ClusterClient client, RedisReplicas.Rule replicas) {
     return new Topology(
         RedisGuarantees.CLUSTER,
         RedisDoctor.Kind.CLUSTER,
         (runtime, events, keys, receiver) ->
-            new RedisCluster(name, runtime, events, client, keys, receiver),
+            new RedisCluster(name, runtime, events, client, keys, replicas, receiver),
         client::close);
   }
 
   @Override
   public Guarantees guarantees() {
-    return topology.guarantees;
+    return RedisGuarantees.with(topology.guarantees, options.replicas());
   }
 
   @Override
@@ -165,11 +183,13 @@ public final class RedisStore implements LockStore {
       throw new IllegalStateException("a store is started once");
     }
     RedisKeys keys = new RedisKeys(options.prefix());
-    RedisWaits waits = new RedisWaits(runtime, events);
+    RedisReplicas.Rule replicas = options.replicas();
+    RedisWaits waits = new RedisWaits(runtime, events, replicas.asks());
     RedisRoute route = topology.route.make(runtime, events, keys, waits::received);
+    RedisRoute locks = replicas.asks() ? new ReplicatedRoute(store, route, replicas) : route;
     started = new Started(
         route,
-        new RedisLocks(runtime, route, keys, waits, options),
+        new RedisLocks(runtime, locks, keys, waits, options),
         new RedisAdmin(route, keys, options),
         new RedisDoctor(route, topology.kind, runtime.ticker(), options, tls));
   }

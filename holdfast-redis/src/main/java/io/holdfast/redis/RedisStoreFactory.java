@@ -18,6 +18,11 @@ import java.util.Set;
  *   <li>{@code holdfast.connect-timeout}: how long a connection may take, {@code 100ms} to {@code 1m}. Less notices a
  *       silent server earlier; more gives a slow one a chance. Default {@code 2s}.
  *   <li>{@code holdfast.client-name}: what {@code CLIENT LIST} shows. Default {@code holdfast}.
+ *   <li>{@code holdfast.replicas}: how many replicas must have confirmed a grant or a renewal before it counts. More
+ *       makes a failover less likely to forget a hold, and fewer failures of replicas bearable; each grant and renewal
+ *       waits for them, on a connection of its own ({@code WAIT}). Default 0.
+ *   <li>{@code holdfast.replicas-timeout}: how long they have time, {@code 10ms} to {@code 1m}; less than a quarter of a
+ *       request's time makes sense. A grant that was not confirmed by then is given back. Default {@code 500ms}.
  *   <li>{@code holdfast.tls-ca}: a PEM file with the certificates to trust, instead of those of the JDK.
  *   <li>{@code holdfast.tls-cert}, {@code holdfast.tls-key}: PEM files with our certificate and its private key
  *       (PKCS #8), for servers that ask for one.
@@ -26,7 +31,7 @@ import java.util.Set;
  * </ul>
  *
  * <p>{@code redis-sentinel://[[USER]:PASSWORD@]HOST[:PORT],HOST[:PORT].../PRIMARY[/DATABASE]} names the sentinels, any of
- * which is asked for the primary of that name; user and password are those of the servers. It takes the first four of
+ * which is asked for the primary of that name; user and password are those of the servers. It takes the first six of
  * these parameters, and
  *
  * <ul>
@@ -34,10 +39,10 @@ import java.util.Set;
  * </ul>
  *
  * <p>{@code redis-cluster://[[USER]:PASSWORD@]HOST[:PORT],HOST[:PORT]...} names some nodes of a cluster, which tell of the
- * others. It takes the first four parameters.
+ * others. It takes the first six parameters.
  *
  * <p>{@code redlock://[[USER]:PASSWORD@]HOST[:PORT],HOST[:PORT],HOST[:PORT][/DATABASE]} makes stores on a majority of
- * independent servers: an odd number of them, 3 or more. Its parameters are those above, without TLS, and:
+ * independent servers: an odd number of them, 3 or more. Its parameters are the first four, and:
  *
  * <ul>
  *   <li>{@code holdfast.max-lease}: the longest lease and {@code holdAtLeast}; the same for all clients of the nodes,

@@ -35,33 +35,74 @@ final class RedisWaits {
 
   private final StoreRuntime runtime;
   private final StoreEvents events;
+  private final boolean confirms;
   private final Map<ClaimId, Wait> waits = new ConcurrentHashMap<>();
 
+  /** One claim's. What is asked is counted within an atomic change of its entry. */
   private static final class Wait {
     volatile Moment anchor;
     volatile boolean lookIsComing;
+
+    /** Attempts that are under way, or may have been applied without our knowing. */
+    private int asked;
+
+    private volatile boolean queued;
 
     Wait(Moment anchor) {
       this.anchor = anchor;
     }
   }
 
-  RedisWaits(StoreRuntime runtime, StoreEvents events) {
+  /**
+   * Makes an empty list.
+   *
+   * @param confirms whether a grant counts only when it was asked for once more, so that replicas can confirm it
+   */
+  RedisWaits(StoreRuntime runtime, StoreEvents events, boolean confirms) {
     this.runtime = runtime;
     this.events = events;
+    this.confirms = confirms;
   }
 
   /** A claim is about to ask to be queued: the push may come before the answer. An earlier request's moment stays. */
   void asks(Claim claim, Moment sent) {
-    waits.putIfAbsent(claim.id(), new Wait(sent));
+    waits.compute(claim.id(), (id, known) -> {
+      Wait wait = known == null ? new Wait(sent) : known;
+      wait.asked++;
+      return wait;
+    });
+  }
+
+  /** What the claim asked was certainly not applied: nobody will end a claim of which nothing is left. */
+  void notApplied(Claim claim) {
+    waits.computeIfPresent(claim.id(), (id, wait) -> {
+      wait.asked--;
+      return wait.asked > 0 || wait.queued ? wait : null;
+    });
   }
 
   /** The server answered that the claim waits. */
   void queued(Claim claim, Moment sent) {
     Wait wait = waits.get(claim.id());
-    if (wait != null && sent.nanos() - wait.anchor.nanos() > 0) {
+    if (wait == null) {
+      return;
+    }
+    wait.queued = true;
+    if (sent.nanos() - wait.anchor.nanos() > 0) {
       wait.anchor = sent;
     }
+  }
+
+  /** Nothing is known of a claim: if it waits, it asks again. */
+  void unknown(Claim claim) {
+    if (waits.containsKey(claim.id())) {
+      events.lookAgain(claim.id());
+    }
+  }
+
+  /** Returns how many claims are known to wait. */
+  int size() {
+    return waits.size();
   }
 
   /** The claim waits for nothing any more. */
@@ -99,6 +140,10 @@ final class RedisWaits {
     Wait wait = waits.get(id);
     if (wait == null) {
       // ended meanwhile: its end gives back what it was granted
+      return;
+    }
+    if (confirms) {
+      events.lookAgain(id);
       return;
     }
     Duration lease = Duration.of(Long.parseLong(granted.group(3)), ChronoUnit.MICROS);

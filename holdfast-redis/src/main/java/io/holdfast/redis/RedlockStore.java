@@ -173,6 +173,7 @@ public final class RedlockStore implements LockStore {
           client.to(addresses.get(i)),
           keys,
           clock,
+          RedisReplicas.Rule.NONE,
           message -> waits.received(node, message));
       servers.add(new RedlockServer(name, rule, link, clock, keys, options));
       walkers.add(new RedisAdmin(link, keys, options));

@@ -107,6 +107,7 @@ class RedisAddressTest {
   void options_areRead() {
     RedisOptions options =
         RedisOptions.of(StoreAddress.parse("redis://a?holdfast.retention=7d&holdfast.prefix=x:"));
-    assertThat(options).isEqualTo(new RedisOptions("x:", Duration.ofDays(7)));
+    assertThat(options)
+        .isEqualTo(new RedisOptions("x:", Duration.ofDays(7), RedisReplicas.Rule.NONE));
   }
 }

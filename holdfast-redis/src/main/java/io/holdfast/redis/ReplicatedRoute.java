@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.redis.RedisReplicas.Confirmed;
+import io.holdfast.redis.RedisReplicas.Rule;
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.StoreException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The same servers, but a grant or a renewal counts only once replicas have confirmed it.
+ *
+ * <pre>
+ *   attempt, granted  -> confirmed: granted;  not: ended again, and failed as not replicated
+ *   keep, held        -> confirmed: held;     not: unknown, so that no hold trusts a lease that only the primary knows
+ *   keep, queued; end -> as they are: what a failover forgets of them costs time, and never exclusion
+ * </pre>
+ *
+ * <p>The release of another client may have written a grant, on a connection that we cannot WAIT on: a waiter that hears
+ * of its grant asks once more, which writes the lease again.
+ */
+final class ReplicatedRoute implements RedisRoute {
+  private static final byte[] UNKNOWN = {'U'};
+  private static final byte[] NOTHING = {'0'};
+  private static final int CLAIM = 0;
+  private static final int GIVE_UP = 2;
+  private static final int RETENTION = 6;
+  private static final int CHANNEL = 7;
+
+  private final String store;
+  private final RedisRoute route;
+  private final Rule rule;
+
+  ReplicatedRoute(String store, RedisRoute route, Rule rule) {
+    this.store = store;
+    this.route = route;
+    this.rule = rule;
+  }
+
+  @Override
+  public CompletionStage<List<Object>> run(RedisScript script, byte[][] of, byte[]... arguments) {
+    if (script == RedisScript.ATTEMPT) {
+      return runConfirmed(ReplicatedRoute::isGranted, script, of, arguments)
+          .thenCompose(confirmed -> isGranted(confirmed.answer()) && isShort(confirmed)
+              ? giveBack(confirmed.replicas(), of, arguments)
+              : CompletableFuture.completedStage(confirmed.answer()));
+    }
+    if (script == RedisScript.KEEP) {
+      return runConfirmed(ReplicatedRoute::holdsAny, script, of, arguments)
+          .thenApply(
+              confirmed -> isShort(confirmed) ? doubted(confirmed.answer()) : confirmed.answer());
+    }
+    return route.run(script, of, arguments);
+  }
+
+  private boolean isShort(Confirmed confirmed) {
+    return confirmed.replicas() < rule.wanted();
+  }
+
+  private static boolean isGranted(List<Object> answer) {
+    return RedisAnswer.text(answer, 1).equals("G");
+  }
+
+  private static boolean isHeld(List<Object> answer, int part) {
+    return RedisAnswer.bytes(answer, part)[0] == 'H';
+  }
+
+  private static boolean holdsAny(List<Object> answer) {
+    for (int i = 1; i < answer.size(); i++) {
+      if (isHeld(answer, i)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static List<Object> doubted(List<Object> answer) {
+    List<Object> doubted = new ArrayList<>(answer);
+    for (int i = 1; i < answer.size(); i++) {
+      if (isHeld(answer, i)) {
+        doubted.set(i, UNKNOWN);
+      }
+    }
+    return doubted;
+  }
+
+  /** The attempt was answered, so that its end is the last that is heard of the claim. */
+  private CompletionStage<List<Object>> giveBack(long replicas, byte[][] of, byte[][] arguments) {
+    CompletableFuture<List<Object>> failed = new CompletableFuture<>();
+    route
+        .run(
+            RedisScript.END,
+            of,
+            arguments[CLAIM],
+            NOTHING,
+            arguments[GIVE_UP],
+            arguments[RETENTION],
+            arguments[CHANNEL])
+        .whenComplete(
+            (ended, failure) -> failed.completeExceptionally(notReplicated(replicas, failure)));
+    return failed;
+  }
+
+  private StoreException notReplicated(long replicas, @Nullable Throwable failure) {
+    String found = store + ": " + replicas + " of the " + rule.wanted()
+        + " replicas that holdfast.replicas asks for confirmed the grant within "
+        + rule.limit().toMillis() + " ms; ";
+    String then = failure == null
+        ? "it was given back; see to the replicas (INFO replication), or ask for fewer or for longer"
+            + " (holdfast.replicas-timeout)"
+        : "it could not be given back yet";
+    return new StoreException(found + then, Reason.NOT_REPLICATED, failure == null, failure);
+  }
+
+  @Override
+  public CompletionStage<Confirmed> runConfirmed(
+      Predicate<List<Object>> counts, RedisScript script, byte[][] of, byte[]... arguments) {
+    return route.runConfirmed(counts, script, of, arguments);
+  }
+
+  @Override
+  public CompletionStage<@Nullable Void> connect() {
+    return route.connect();
+  }
+
+  @Override
+  public Collection<List<Claim>> together(List<Claim> claims) {
+    return route.together(claims);
+  }
+
+  @Override
+  public List<RedisNode> nodes() {
+    return route.nodes();
+  }
+
+  @Override
+  public Instant time() {
+    return route.time();
+  }
+
+  @Override
+  public void close() {
+    route.close();
+  }
+}

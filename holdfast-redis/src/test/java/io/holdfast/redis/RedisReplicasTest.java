@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.ConfigurationException;
+import io.holdfast.DistributedLock;
+import io.holdfast.Hold;
+import io.holdfast.HoldState;
+import io.holdfast.Holdfast;
+import io.holdfast.LockOptions;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.spi.Finding;
+import io.holdfast.spi.Finding.Level;
+import io.holdfast.spi.StoreAddress;
+import io.holdfast.testkit.Await;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** {@code holdfast.replicas}, on a primary with one replica: what counts, and what becomes of what does not. */
+class RedisReplicasTest {
+  private static final LockOptions LONG =
+      LockOptions.builder().leaseFor(Duration.ofMinutes(10)).build();
+
+  private static final LockOptions SHORT =
+      LockOptions.builder().leaseFor(Duration.ofMillis(1500)).build();
+
+  private static final String ONE = "?holdfast.replicas=1&holdfast.replicas-timeout=300ms";
+
+  private final List<AutoCloseable> open = new ArrayList<>();
+
+  @SuppressWarnings("NullAway.Init")
+  private RedisServer primary;
+
+  @SuppressWarnings("NullAway.Init")
+  private RedisServer replica;
+
+  @BeforeEach
+  void start() {
+    primary = RedisServer.with("--appendonly", "no", "--repl-diskless-sync-delay", "0");
+    open.add(primary);
+    replica = RedisServer.with(
+        "--appendonly", "no", "--replicaof", "127.0.0.1", Integer.toString(primary.port()));
+    open.add(replica);
+    awaitReplica();
+  }
+
+  private void awaitReplica() {
+    Await.until(
+        "the replica has everything",
+        () -> replica.call(redis -> redis.info("replication")).contains("master_link_status:up"));
+    // it counts as online a little before it is sent anything
+    Await.until("the primary hears of it", () -> isConfirmed(primary));
+  }
+
+  private static boolean isConfirmed(RedisServer server) {
+    return server.call(redis -> {
+      redis.set("marker", "");
+      return redis.waitForReplication(1, 1000) == 1;
+    });
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    for (int i = open.size() - 1; i >= 0; i--) {
+      open.get(i).close();
+    }
+  }
+
+  private Holdfast client(String parameters) {
+    Holdfast client = Holdfast.connect(primary.uri() + parameters);
+    open.add(client);
+    return client;
+  }
+
+  /** When the grant is heard of, the replica has it: nothing is awaited here. */
+  @Test
+  void grant_isAtTheReplica() throws Exception {
+    Holdfast client = client(ONE);
+    for (int i = 0; i < 50; i++) {
+      String name = "x" + i;
+      try (Hold hold = client.lock(name, LONG).acquire()) {
+        String claim = replica.call(redis -> redis.hget("holdfast:{" + name + "}", "c"));
+        assertThat(claim).isNotEmpty();
+        assertThat(hold.isValid()).isTrue();
+      }
+    }
+  }
+
+  /** A replica that does not answer: the grant is given back, and the caller told how many there were. */
+  @Test
+  void pausedReplica_isTold_andNothingIsLeft() throws Exception {
+    DistributedLock lock = client(ONE).lock("x", LONG);
+    replica.pause();
+    try {
+      assertThatThrownBy(() -> lock.tryAcquire().isPresent())
+          .satisfies(e -> assertNotReplicated(e, 0, 1));
+      assertFree("x");
+      assertThatThrownBy(() -> lock.acquire(Duration.ofSeconds(1)).close())
+          .satisfies(e -> assertNotReplicated(e, 0, 1));
+      assertFree("x");
+    } finally {
+      replica.resume();
+    }
+    assertThat(lock.acquire(Duration.ofSeconds(20)).release()).isTrue();
+  }
+
+  /** A replica that is gone: told at once, also to who would wait; when it is back, locks are granted. */
+  @Test
+  void killedReplica_isTold() throws Exception {
+    DistributedLock lock = client(ONE).lock("x", LONG);
+    replica.kill();
+    assertThatThrownBy(() -> lock.acquire().close()).satisfies(e -> assertNotReplicated(e, 0, 1));
+    assertFree("x");
+    replica.start();
+    awaitReplica();
+    assertThat(lock.acquire().release()).isTrue();
+  }
+
+  /** More than there are: the caller is told how many there were. */
+  @Test
+  void moreThanThereAre_isTold() {
+    DistributedLock lock = client("?holdfast.replicas=2").lock("x", LONG);
+    assertThatThrownBy(() -> lock.tryAcquire().isPresent())
+        .satisfies(e -> assertNotReplicated(e, 1, 2));
+    assertFree("x");
+    Finding finding = findings("?holdfast.replicas=2").stream()
+        .filter(each -> each.subject().equals("replicas"))
+        .findFirst()
+        .orElseThrow();
+    assertThat(finding.level()).isEqualTo(Level.PROBLEM);
+    assertThat(finding.message()).contains("1 of the 2");
+  }
+
+  private List<Finding> findings(String parameters) {
+    RecordingStart start = new RecordingStart();
+    try (RedisStore store = RedisStore.at(StoreAddress.parse(primary.uri() + parameters))) {
+      store.start(start.runtime(), start);
+      store.connect().toCompletableFuture().join();
+      return Await.value(store.diagnose());
+    }
+  }
+
+  /** A renewal that only the primary knows of extends no hold: it is at risk, and lost before the replica's lease ends. */
+  @Test
+  void renewal_isNotTrustedUnconfirmed() throws Exception {
+    Hold hold = client(ONE).lock("x", SHORT).acquire();
+    replica.pause();
+    try {
+      Await.until("the hold is at risk", () -> hold.state() == HoldState.AT_RISK);
+      Await.until("the hold is lost", () -> hold.state() == HoldState.LOST);
+    } finally {
+      replica.resume();
+    }
+  }
+
+  /** A replica that answers again in time: the hold was at risk, and is held. */
+  @Test
+  void renewal_afterAPause_isHeldAgain() throws Exception {
+    LockOptions options = LockOptions.builder().leaseFor(Duration.ofSeconds(6)).build();
+    Hold hold = client(ONE).lock("x", options).acquire();
+    replica.pause();
+    try {
+      Await.until("the hold is at risk", () -> hold.state() == HoldState.AT_RISK);
+    } finally {
+      replica.resume();
+    }
+    Await.until("the hold is held again", () -> hold.state() == HoldState.HELD);
+    assertThat(hold.release()).isTrue();
+  }
+
+  /** A lock that another client's release handed over was granted on that client's connection: it is confirmed too. */
+  @Test
+  void handOver_isConfirmed() throws Exception {
+    Hold hold = client("").lock("x", LONG).acquire();
+    CompletableFuture<Hold> waiter = client(ONE).lock("x", LONG).acquireAsync();
+    awaitWaiter();
+    assertThat(hold.release()).isTrue();
+    Hold next = Await.value(waiter);
+    String revision = replica.call(redis -> redis.hget("holdfast:{x}", "r"));
+    assertThat(Long.parseLong(revision)).isEqualTo(next.token() >> 8);
+    assertThat(next.release()).isTrue();
+  }
+
+  /** A lock that was handed over and not confirmed is given back, and the waiter told. */
+  @Test
+  void handOver_thatIsNotConfirmed_isGivenBack() throws Exception {
+    Hold hold = client("").lock("x", LONG).acquire();
+    CompletableFuture<Hold> waiter = client(ONE).lock("x", LONG).acquireAsync();
+    awaitWaiter();
+    replica.pause();
+    try {
+      assertThat(hold.release()).isTrue();
+      assertNotReplicated(Await.failure(waiter), 0, 1);
+      assertFree("x");
+    } finally {
+      replica.resume();
+    }
+  }
+
+  /** Who only has to be told "busy", and who releases, does not wait for replicas. */
+  @Test
+  void busyAndRelease_waitForNobody() throws Exception {
+    Holdfast client = client("?holdfast.replicas=1&holdfast.replicas-timeout=1m");
+    Hold hold = client.lock("x", LONG).acquire();
+    Hold other = client("").lock("y", LONG).acquire();
+    replica.pause();
+    try {
+      assertThat(client.lock("y", LONG).tryAcquire()).isEmpty();
+      assertThat(hold.release()).isTrue();
+      assertThat(other.release()).isTrue();
+    } finally {
+      replica.resume();
+    }
+  }
+
+  /** Many at once share a WAIT: it takes one more connection, whatever their number. */
+  @Test
+  void manyAtOnce_areConfirmed() {
+    Holdfast client = client(ONE);
+    long before = connections();
+    List<CompletableFuture<Hold>> all = new ArrayList<>();
+    for (int i = 0; i < 500; i++) {
+      all.add(client.lock("x" + i, LONG).acquireAsync());
+    }
+    List<Hold> holds = new ArrayList<>();
+    all.forEach(each -> holds.add(Await.value(each)));
+    assertThat(connections()).isEqualTo(before);
+    long waits = calls("wait");
+    assertThat(waits).isBetween(1L, 250L);
+    holds.forEach(each -> assertThat(each.release()).isTrue());
+  }
+
+  private long connections() {
+    return primary.call(redis -> redis.clientList()).lines().count();
+  }
+
+  private long calls(String command) {
+    String stats = primary.call(redis -> redis.info("commandstats"));
+    String line = stats
+        .lines()
+        .filter(each -> each.startsWith("cmdstat_" + command + ":calls="))
+        .findFirst()
+        .orElseThrow();
+    return Long.parseLong(line.substring(line.indexOf('=') + 1, line.indexOf(',')));
+  }
+
+  /** What it gives, and what it does not, is said before anything is asked; Redlock has no replicas. */
+  @Test
+  void guarantees_sayIt() {
+    assertThat(client(ONE).guarantees().exceptions())
+        .anyMatch(each -> each.contains("holdfast.replicas=1") && each.contains("not consensus"));
+    assertThat(client("").guarantees().exceptions()).noneMatch(each -> each.contains("replicas="));
+    assertThatThrownBy(
+            () -> Holdfast.connect("redlock://a,b,c?holdfast.replicas=1").close())
+        .isInstanceOf(ConfigurationException.class)
+        .hasMessageContaining("holdfast.replicas");
+    for (String wrong : new String[] {"x", "-1", "101"}) {
+      assertThatThrownBy(() -> client("?holdfast.replicas=" + wrong))
+          .isInstanceOf(ConfigurationException.class);
+    }
+  }
+
+  private static void assertNotReplicated(Throwable failure, int found, int wanted) {
+    assertThat(failure).isInstanceOfSatisfying(StoreUnavailableException.class, e -> {
+      assertThat(e.reason()).isEqualTo(Reason.NOT_REPLICATED);
+      assertThat(e.getMessage())
+          .contains(found + " of the " + wanted, "given back", "INFO replication");
+    });
+  }
+
+  private void assertFree(String name) {
+    assertThat(client("").admin().inspect(name)).isEmpty();
+  }
+
+  private void awaitWaiter() {
+    Await.until("one waits", () -> primary.call(redis -> redis.zcard("holdfast:{x}:q")) == 1);
+  }
+}
