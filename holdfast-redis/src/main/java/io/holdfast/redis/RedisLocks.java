@@ -110,7 +110,7 @@ final class RedisLocks {
       case "B" -> {
         long left = RedisAnswer.number(answer, 2);
         if (mode == Mode.QUEUE) {
-          waits.queued(claim, sent);
+          waits.queued(claim, sent, RedisAnswer.number(answer, 5));
           waits.lookWhenFree(claim, RedisAnswer.text(answer, 4).equals("1"), left);
         }
         return new Answer.Busy(
@@ -183,7 +183,7 @@ final class RedisLocks {
         return new Kept.Held(grant(claim, Long.parseLong(parts[1]), sent, parts[2]));
       }
       case "Q" -> {
-        waits.queued(claim, sent);
+        waits.queued(claim, sent, Long.parseLong(parts[3]));
         waits.lookWhenFree(claim, parts[2].equals("1"), Long.parseLong(parts[1]));
         return new Kept.Queued();
       }

@@ -40,7 +40,7 @@ final class RedisWaits {
 
   /** One claim's. What is asked is counted within an atomic change of its entry. */
   private static final class Wait {
-    volatile Moment anchor;
+    volatile Queued last;
     volatile boolean lookIsComing;
 
     /** Attempts that are under way, or may have been applied without our knowing. */
@@ -48,10 +48,13 @@ final class RedisWaits {
 
     private volatile boolean queued;
 
-    Wait(Moment anchor) {
-      this.anchor = anchor;
+    Wait(Queued last) {
+      this.last = last;
     }
   }
+
+  /** When the last request was sent that was answered "still queued", and the lock's revision then. */
+  private record Queued(Moment sent, long revision) {}
 
   /**
    * Makes an empty list.
@@ -67,7 +70,7 @@ final class RedisWaits {
   /** A claim is about to ask to be queued: the push may come before the answer. An earlier request's moment stays. */
   void asks(Claim claim, Moment sent) {
     waits.compute(claim.id(), (id, known) -> {
-      Wait wait = known == null ? new Wait(sent) : known;
+      Wait wait = known == null ? new Wait(new Queued(sent, 0)) : known;
       wait.asked++;
       return wait;
     });
@@ -81,15 +84,15 @@ final class RedisWaits {
     });
   }
 
-  /** The server answered that the claim waits. */
-  void queued(Claim claim, Moment sent) {
+  /** The server answered that the claim waits; the lock had this revision then. */
+  void queued(Claim claim, Moment sent, long revision) {
     Wait wait = waits.get(claim.id());
     if (wait == null) {
       return;
     }
     wait.queued = true;
-    if (sent.nanos() - wait.anchor.nanos() > 0) {
-      wait.anchor = sent;
+    if (sent.nanos() - wait.last.sent.nanos() > 0) {
+      wait.last = new Queued(sent, revision);
     }
   }
 
@@ -142,12 +145,18 @@ final class RedisWaits {
       // ended meanwhile: its end gives back what it was granted
       return;
     }
+    long revision = Long.parseLong(granted.group(2));
+    Queued last = wait.last;
+    if (revision <= last.revision) {
+      // it tells of a grant that has lapsed since: the claim has queued again, and its moment is later than that grant
+      return;
+    }
     if (confirms) {
       events.lookAgain(id);
       return;
     }
     Duration lease = Duration.of(Long.parseLong(granted.group(3)), ChronoUnit.MICROS);
     boolean others = granted.group(4).equals("1");
-    events.granted(id, new Grant(Long.parseLong(granted.group(2)), wait.anchor, lease, others));
+    events.granted(id, new Grant(revision, last.sent, lease, others));
   }
 }

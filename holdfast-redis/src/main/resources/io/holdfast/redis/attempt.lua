@@ -5,7 +5,7 @@
 -- ARGV   claim, T(ry) or Q(ueue), giveUpAt, lease, holder, waiter's lease, retention, channel
 -- answer now, then one of
 --        G revision othersWait                  granted
---        B left holder isFirst                  busy; after Q the claim waits
+--        B left holder isFirst revision         busy; after Q the claim waits
 --        L                                      too late
 local claim, mode, lease, holder = ARGV[1], ARGV[2], tonumber(ARGV[4]), ARGV[5]
 local waiterLease, retention, channel = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
@@ -45,4 +45,4 @@ if mode == 'Q' then
   end
 end
 local who = lock.claim ~= '' and redis.call('HGET', lock.key, 'h') or ''
-return {text(now), 'B', text(lock.till - now), who, isFirst}
+return {text(now), 'B', text(lock.till - now), who, isFirst, text(lock.rev)}

@@ -5,7 +5,7 @@
 -- ARGV   waiter's lease, retention, channel; then for each claim: claim, lease
 -- answer now, then for each claim one of
 --        H revision othersWait                  holds the lock, for the full lease from now
---        Q left isFirst                         waits
+--        Q left isFirst revision                waits
 --        N                                      not there
 --        U                                      the record cannot be read
 local waiterLease, retention, channel = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
@@ -43,7 +43,7 @@ local function keep(key, claim, lease)
   if granted then
     return 'H ' .. text(lock.rev) .. ' ' .. othersWait(lock)
   end
-  return 'Q ' .. text(lock.till - now) .. ' ' .. (head == claim and '1' or '0')
+  return 'Q ' .. text(lock.till - now) .. ' ' .. (head == claim and '1' or '0') .. ' ' .. text(lock.rev)
 end
 
 local answer = {text(now)}

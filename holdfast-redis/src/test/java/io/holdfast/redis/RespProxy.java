@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import io.holdfast.redis.RespFrames.Frame;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Stands between clients and a server, on loopback; it understands what goes through, and mistreats what a test names:
+ * the next request of a script ({@code attempt}, {@code keep}, {@code end} ...) or command, or the next {@code message}.
+ *
+ * <p>A connection keeps its order, as TCP does: what waits makes everything behind it wait, and a request or a reply is
+ * only ever lost together with its connection.
+ */
+final class RespProxy implements AutoCloseable {
+  /** What happens to a request or a message. */
+  enum Fate {
+    /** The connection breaks, and the request does not arrive. */
+    LOSE_REQUEST,
+    /** The request arrives, and the connection breaks before its reply is through. */
+    LOSE_REPLY,
+    /** The request arrives twice, at once; or the message does. */
+    TWICE,
+    /** The connection breaks, and the request arrives when the test lets it go. */
+    LATE_REQUEST,
+    /** The reply, or the message, waits until the test lets it go, and with it all that follows. */
+    HOLD_REPLY,
+    /** Nothing arrives from now on, and the connection stays open. */
+    SILENCE,
+    /** The message does not arrive. */
+    MISS
+  }
+
+  private static final Map<String, String> SCRIPTS = new HashMap<>();
+
+  static {
+    for (RedisScript each : RedisScript.values()) {
+      SCRIPTS.put(each.sha(), each.name().toLowerCase(Locale.ROOT));
+      SCRIPTS.put(each.text(), each.name().toLowerCase(Locale.ROOT));
+    }
+  }
+
+  private final int target;
+  private final ServerSocket listening;
+  private final Set<Link> links = ConcurrentHashMap.newKeySet();
+  private final List<Catch> catches = new ArrayList<>();
+  private final Map<String, Integer> seen = new ConcurrentHashMap<>();
+  private CompletableFuture<?> upwards = CompletableFuture.completedFuture(true);
+  private CompletableFuture<?> downwards = upwards;
+  private volatile boolean refusing;
+
+  /** One thing to be caught. */
+  static final class Catch {
+    private final String what;
+    private final Fate fate;
+    private final CompletableFuture<Frame> caught = new CompletableFuture<>();
+    private final CompletableFuture<Frame> answered = new CompletableFuture<>();
+    private final CompletableFuture<Boolean> goes = new CompletableFuture<>();
+
+    Catch(String what, Fate fate) {
+      this.what = what;
+      this.fate = fate;
+    }
+
+    /** Completes when it has come by, with the request or the message. */
+    CompletableFuture<Frame> caught() {
+      return caught;
+    }
+
+    /** Completes with the server's reply to the request, or to its second copy; whoever gets it. */
+    CompletableFuture<Frame> answered() {
+      return answered;
+    }
+
+    /** Lets go what waits. */
+    void letGo() {
+      goes.complete(true);
+    }
+  }
+
+  /** Who waits for a reply. */
+  private record Expected(@Nullable Catch rule, boolean isForTheClient) {}
+
+  RespProxy(int target) {
+    this.target = target;
+    try {
+      listening = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
+    } catch (IOException e) {
+      throw new UncheckedIOException("no port for the proxy", e);
+    }
+    start("accepts", this::accept);
+  }
+
+  private interface Work {
+    void run() throws IOException;
+  }
+
+  private static void start(String name, Work work) {
+    Thread thread = new Thread(
+        () -> {
+          try {
+            work.run();
+          } catch (IOException e) {
+            // the connection, or the proxy, was closed
+            return;
+          }
+        },
+        "proxy " + name);
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private void accept() throws IOException {
+    while (true) {
+      Socket client = listening.accept();
+      if (refusing) {
+        client.close();
+        continue;
+      }
+      client.setTcpNoDelay(true);
+      Socket server = new Socket(InetAddress.getLoopbackAddress(), target);
+      server.setTcpNoDelay(true);
+      Link link = new Link(client, server);
+      links.add(link);
+      start("up", link::up);
+      start("down", link::down);
+    }
+  }
+
+  String uri() {
+    return "redis://127.0.0.1:" + listening.getLocalPort();
+  }
+
+  /** What is to happen to the next one that nothing else was said about. */
+  Catch next(String what, Fate fate) {
+    Catch rule = new Catch(what, fate);
+    synchronized (catches) {
+      catches.add(rule);
+    }
+    return rule;
+  }
+
+  private @Nullable Catch take(String what, Frame frame) {
+    seen.merge(what, 1, Integer::sum);
+    synchronized (catches) {
+      for (Iterator<Catch> all = catches.iterator(); all.hasNext(); ) {
+        Catch rule = all.next();
+        if (rule.what.equals(what)) {
+          all.remove();
+          rule.caught.complete(frame);
+          return rule;
+        }
+      }
+    }
+    return null;
+  }
+
+  /** How many of these have come by. */
+  int count(String what) {
+    return seen.getOrDefault(what, 0);
+  }
+
+  /** Accepts no connections until {@link #mend()}. */
+  void refuse() {
+    refusing = true;
+  }
+
+  /** Breaks all connections, and accepts no others until {@link #mend()}. */
+  void cut() {
+    refuse();
+    links.forEach(Link::close);
+  }
+
+  /** Lets nothing through any more in one direction or both, while connections stay open, until {@link #mend()}. */
+  synchronized void stall(boolean requests, boolean replies) {
+    upwards = requests ? new CompletableFuture<>() : upwards;
+    downwards = replies ? new CompletableFuture<>() : downwards;
+  }
+
+  /** Everything goes through again, what waited too. */
+  synchronized void mend() {
+    refusing = false;
+    upwards.complete(null);
+    downwards.complete(null);
+  }
+
+  private synchronized CompletableFuture<?> way(boolean up) {
+    return up ? upwards : downwards;
+  }
+
+  private static String nameOf(Frame request) {
+    String command = request.word(0).toLowerCase(Locale.ROOT);
+    return command.startsWith("eval") ? SCRIPTS.getOrDefault(request.word(1), command) : command;
+  }
+
+  /** One client's connection. */
+  private final class Link {
+    private final Socket client;
+    private final Socket server;
+    private final Queue<Expected> expected = new ConcurrentLinkedQueue<>();
+
+    Link(Socket client, Socket server) {
+      this.client = client;
+      this.server = server;
+    }
+
+    void up() throws IOException {
+      try (server) {
+        RespFrames in = new RespFrames(client.getInputStream());
+        while (true) {
+          Frame frame = in.next();
+          String name = nameOf(frame);
+          Catch rule = take(name, frame);
+          way(true).join();
+          if (!pass(frame, name, rule)) {
+            return;
+          }
+        }
+      } finally {
+        close();
+      }
+    }
+
+    private boolean pass(Frame frame, String name, @Nullable Catch rule) throws IOException {
+      switch (rule == null ? Fate.MISS : rule.fate) {
+        case LOSE_REQUEST -> {
+          return false;
+        }
+        case SILENCE -> {
+          // until the client has had enough
+          while (client.getInputStream().read() >= 0) {}
+          return false;
+        }
+        case TWICE -> {
+          send(frame, new Expected(null, true));
+          send(frame, new Expected(rule, false));
+        }
+        case LATE_REQUEST -> {
+          client.close();
+          Objects.requireNonNull(rule).goes.join();
+          send(frame, new Expected(rule, false));
+          rule.answered.join();
+          return false;
+        }
+        default -> {
+          if (name.endsWith("subscribe")) {
+            // what is said to that is a message, not a reply
+            server.getOutputStream().write(frame.raw());
+          } else {
+            send(frame, new Expected(rule, true));
+          }
+        }
+      }
+      return true;
+    }
+
+    private void send(Frame frame, Expected who) throws IOException {
+      expected.add(who);
+      server.getOutputStream().write(frame.raw());
+    }
+
+    void down() throws IOException {
+      try (client) {
+        RespFrames in = new RespFrames(server.getInputStream());
+        while (true) {
+          Frame frame = in.next();
+          boolean passed = frame.isPush() ? push(frame) : reply(frame);
+          if (!passed) {
+            return;
+          }
+        }
+      } finally {
+        close();
+      }
+    }
+
+    private boolean push(Frame frame) throws IOException {
+      Catch rule = take(frame.word(0), frame);
+      if (rule != null && rule.fate == Fate.MISS) {
+        return true;
+      }
+      if (rule != null && rule.fate == Fate.HOLD_REPLY) {
+        rule.goes.join();
+      }
+      write(frame);
+      if (rule != null && rule.fate == Fate.TWICE) {
+        write(frame);
+      }
+      return true;
+    }
+
+    private boolean reply(Frame frame) throws IOException {
+      Expected who = expected.remove();
+      Catch rule = who.rule;
+      if (rule != null) {
+        rule.answered.complete(frame);
+        if (rule.fate == Fate.LOSE_REPLY) {
+          return false;
+        }
+        if (rule.fate == Fate.HOLD_REPLY) {
+          rule.goes.join();
+        }
+      }
+      if (who.isForTheClient) {
+        write(frame);
+      }
+      return true;
+    }
+
+    private void write(Frame frame) throws IOException {
+      way(false).join();
+      client.getOutputStream().write(frame.raw());
+    }
+
+    void close() {
+      links.remove(this);
+      try {
+        client.close();
+        server.close();
+      } catch (IOException e) {
+        throw new UncheckedIOException("a socket does not close", e);
+      }
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    listening.close();
+    mend();
+    synchronized (catches) {
+      catches.clear();
+    }
+    links.forEach(Link::close);
+  }
+}
