@@ -12,7 +12,8 @@ end
 local found = 'N'
 if isHeldBy(lock, claim) then
   found = 'R'
-  local till = lock.since + keepFor
+  -- After a step back of the clock the grant may lie ahead: what is not to be kept is free all the same.
+  local till = keepFor > 0 and lock.since + keepFor or 0
   clear(lock, till > now and till or 0, retention)
 elseif leave(lock, claim) then
   found = 'W'

@@ -13,7 +13,8 @@ redis.call('ZREM', KEYS[2], claim)
 local found = 'N'
 if isHeldBy(lock, claim) and lock.rev <= number then
   found = 'R'
-  local till = lock.since + keepFor
+  -- After a step back of the clock the grant may lie ahead: what is not to be kept is free all the same.
+  local till = keepFor > 0 and lock.since + keepFor or 0
   clear(lock, till > now and till or 0)
 end
 lock.last = math.max(lock.last, number)

@@ -3,6 +3,7 @@ package io.holdfast.redis;
 
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.ServerProcess;
+import io.holdfast.testkit.process.SkewedClock;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisConnectionException;
@@ -12,6 +13,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -23,10 +26,17 @@ final class RedisServer implements AutoCloseable {
   private final ServerProcess process = ServerProcess.of("redis-server");
   private final int port = ServerProcess.freePort();
   private final List<String> options;
+  private final Optional<SkewedClock> clock;
 
-  private RedisServer(List<String> options) {
+  private RedisServer(List<String> options, boolean movesItsClock) {
     this.options = options;
+    this.clock = movesItsClock ? Optional.of(SkewedClock.in(folder())) : Optional.empty();
     start();
+  }
+
+  /** Starts a server that keeps nothing on disk, with a clock that can be moved. */
+  static RedisServer withAClock() {
+    return new RedisServer(List.of("--appendonly", "no"), true);
   }
 
   /** Starts a server whose every change is on disk before it answers. */
@@ -40,7 +50,7 @@ final class RedisServer implements AutoCloseable {
   }
 
   static RedisServer with(String... options) {
-    return new RedisServer(List.of(options));
+    return new RedisServer(List.of(options), false);
   }
 
   String uri() {
@@ -75,7 +85,7 @@ final class RedisServer implements AutoCloseable {
         "--daemonize",
         "no"));
     arguments.addAll(options);
-    process.start(arguments);
+    process.start(arguments, clock.map(SkewedClock::environment).orElse(Map.of()));
     Await.until("redis-server answers", this::answers);
   }
 
@@ -97,6 +107,11 @@ final class RedisServer implements AutoCloseable {
     } finally {
       client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
     }
+  }
+
+  /** Sets the server's clock: how far it is ahead of ours. */
+  void clockAhead(Duration by) {
+    clock.orElseThrow().set(by);
   }
 
   /** As kill -9: nothing is flushed, nobody is told. */

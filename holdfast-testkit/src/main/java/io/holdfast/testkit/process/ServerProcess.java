@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -46,15 +47,10 @@ public final class ServerProcess implements AutoCloseable {
   public static ServerProcess of(String name) {
     String variable = variable(name);
     Optional<Path> program = find(name, variable);
-    if (program.isEmpty()) {
-      String message = name + " was not found: run dev/servers, or set " + variable;
-      if (System.getProperty("holdfast.stores", "").equals("required")) {
-        throw new AssertionError(message);
-      }
-      return Assumptions.abort(message);
-    }
+    Path found = program.orElseGet(
+        () -> notRun(name + " was not found: run dev/servers, or set " + variable));
     try {
-      return new ServerProcess(program.get(), Files.createTempDirectory("holdfast-server"));
+      return new ServerProcess(found, Files.createTempDirectory("holdfast-server"));
     } catch (IOException e) {
       throw new UncheckedIOException("no folder for the server", e);
     }
@@ -68,6 +64,14 @@ public final class ServerProcess implements AutoCloseable {
    */
   public static boolean isThere(String name) {
     return find(name, variable(name)).isPresent();
+  }
+
+  /** Something that the test needs is missing. */
+  static <T> T notRun(String why) {
+    if (System.getProperty("holdfast.stores", "").equals("required")) {
+      throw new AssertionError(why);
+    }
+    return Assumptions.abort(why);
   }
 
   private static String variable(String name) {
@@ -84,7 +88,7 @@ public final class ServerProcess implements AutoCloseable {
     return places.stream().filter(Files::isExecutable).findFirst();
   }
 
-  private static Path cache() {
+  static Path cache() {
     String own = System.getenv("HOLDFAST_SERVERS");
     if (own != null) {
       return Path.of(own);
@@ -123,13 +127,24 @@ public final class ServerProcess implements AutoCloseable {
    * @param arguments the arguments of the program
    */
   public void start(List<String> arguments) {
+    start(arguments, Map.of());
+  }
+
+  /**
+   * As {@link #start(List)}, with more in its environment than we have.
+   *
+   * @param arguments the arguments of the program
+   * @param environment what is added
+   */
+  public void start(List<String> arguments, Map<String, String> environment) {
     List<String> command = new ArrayList<>(List.of(program.toString()));
     command.addAll(arguments);
+    ProcessBuilder builder = new ProcessBuilder(command)
+        .redirectErrorStream(true)
+        .redirectOutput(ProcessBuilder.Redirect.appendTo(folder.resolve("log").toFile()));
+    builder.environment().putAll(environment);
     try {
-      process = new ProcessBuilder(command)
-          .redirectErrorStream(true)
-          .redirectOutput(ProcessBuilder.Redirect.appendTo(folder.resolve("log").toFile()))
-          .start();
+      process = builder.start();
     } catch (IOException e) {
       throw new UncheckedIOException(program + " does not start", e);
     }
