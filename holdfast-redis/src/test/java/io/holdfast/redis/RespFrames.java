@@ -6,6 +6,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,19 +16,28 @@ final class RespFrames {
   private final BufferedInputStream in;
   private ByteArrayOutputStream raw = new ByteArrayOutputStream();
 
-  /**
-   * One of them.
-   *
-   * @param raw all its bytes
-   * @param type its first byte
-   * @param words the strings in it, from the first level of an array on
-   */
-  record Frame(byte[] raw, char type, List<String> words) {
+  /** One of them. */
+  static final class Frame {
+    private final byte[] raw;
+    private final char type;
+    private final List<String> words;
+
+    Frame(byte[] raw, char type, List<String> words) {
+      this.raw = raw;
+      this.type = type;
+      this.words = words;
+    }
+
+    void writeTo(OutputStream out) throws IOException {
+      out.write(raw);
+    }
+
     /** Whether the server says it unasked. */
     boolean isPush() {
       return type == '>';
     }
 
+    /** Returns one of the strings in it, an empty one behind the last. */
     String word(int index) {
       return index < words.size() ? words.get(index) : "";
     }

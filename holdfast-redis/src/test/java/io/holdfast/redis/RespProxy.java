@@ -261,7 +261,7 @@ final class RespProxy implements AutoCloseable {
         default -> {
           if (name.endsWith("subscribe")) {
             // what is said to that is a message, not a reply
-            server.getOutputStream().write(frame.raw());
+            frame.writeTo(server.getOutputStream());
           } else {
             send(frame, new Expected(rule, true));
           }
@@ -272,7 +272,7 @@ final class RespProxy implements AutoCloseable {
 
     private void send(Frame frame, Expected who) throws IOException {
       expected.add(who);
-      server.getOutputStream().write(frame.raw());
+      frame.writeTo(server.getOutputStream());
     }
 
     void down() throws IOException {
@@ -325,7 +325,7 @@ final class RespProxy implements AutoCloseable {
 
     private void write(Frame frame) throws IOException {
       way(false).join();
-      client.getOutputStream().write(frame.raw());
+      frame.writeTo(client.getOutputStream());
     }
 
     void close() {

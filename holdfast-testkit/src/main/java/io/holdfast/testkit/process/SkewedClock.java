@@ -14,7 +14,6 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.Assumptions;
 
 /**
  * The wall clock of a server of a test's own, which the test moves while the server runs; this machine's clock stays as
@@ -63,7 +62,8 @@ public final class SkewedClock {
       Path made = scratch.resolve("skew.so");
       compile(List.of("cc", "-O2", "-fPIC", "-shared", "-o", made.toString(), code.toString()));
       // another build may do the same just now: either library is the right one
-      Files.move(made, library, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+      Files.move(
+          made, library, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
       Files.delete(code);
       Files.delete(scratch);
     }
