@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -71,10 +72,10 @@ public final class SkewedClock {
   }
 
   private static void compile(List<String> command) {
-    String failure;
+    @Nullable String failure;
     try {
       Process compiler = new ProcessBuilder(command).redirectErrorStream(true).start();
-      failure = new String(compiler.getInputStream().readAllBytes());
+      failure = new String(compiler.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       if (compiler.onExit().join().exitValue() == 0) {
         return;
       }
