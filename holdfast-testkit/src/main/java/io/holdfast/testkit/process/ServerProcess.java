@@ -47,10 +47,11 @@ public final class ServerProcess implements AutoCloseable {
   public static ServerProcess of(String name) {
     String variable = variable(name);
     Optional<Path> program = find(name, variable);
-    Path found = program.orElseGet(
-        () -> notRun(name + " was not found: run dev/servers, or set " + variable));
+    if (program.isEmpty()) {
+      notRun(name + " was not found: run dev/servers, or set " + variable);
+    }
     try {
-      return new ServerProcess(found, Files.createTempDirectory("holdfast-server"));
+      return new ServerProcess(program.orElseThrow(), Files.createTempDirectory("holdfast-server"));
     } catch (IOException e) {
       throw new UncheckedIOException("no folder for the server", e);
     }
@@ -66,12 +67,12 @@ public final class ServerProcess implements AutoCloseable {
     return find(name, variable(name)).isPresent();
   }
 
-  /** Something that the test needs is missing. */
-  static <T> T notRun(String why) {
+  /** Something that the test needs is missing: it ends here, or fails. */
+  static void notRun(String why) {
     if (System.getProperty("holdfast.stores", "").equals("required")) {
       throw new AssertionError(why);
     }
-    return Assumptions.abort(why);
+    Assumptions.abort(why);
   }
 
   private static String variable(String name) {
