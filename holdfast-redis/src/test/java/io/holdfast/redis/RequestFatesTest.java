@@ -82,7 +82,7 @@ class RequestFatesTest {
     DistributedLock lock = client.lock("x", LONG);
     Catch caught = REDIS.proxy().next("attempt", fate);
     // the way back is closed too, or it would be asked again in time
-    caught.caught().thenRun(REDIS.proxy()::refuse);
+    var unused = caught.caught().thenRun(REDIS.proxy()::refuse);
     assertThatThrownBy(() -> lock.tryAcquire().isPresent())
         .isInstanceOf(AcquireUnknownException.class);
     REDIS.proxy().mend();
@@ -120,7 +120,7 @@ class RequestFatesTest {
   /** Lets an attempt be late, and its caller give up. */
   private static Catch withdrawn(Holdfast client) {
     Catch late = REDIS.proxy().next("attempt", Fate.LATE_REQUEST);
-    late.caught().thenRun(REDIS.proxy()::refuse);
+    var unused = late.caught().thenRun(REDIS.proxy()::refuse);
     CompletableFuture<Hold> given = client.lock("x", LONG).acquireAsync();
     Await.value(late.caught());
     assertThat(given.cancel(true)).isTrue();
