@@ -11,8 +11,8 @@ import java.util.HexFormat;
 import java.util.Locale;
 
 /**
- * The scripts: resources, each with {@code lock.lua} or {@code redlock.lua} in front. Their contracts stand at their
- * heads.
+ * The scripts: resources; those for locks each with {@code lock.lua} or {@code redlock.lua} in front. Their contracts
+ * stand at their heads.
  */
 enum RedisScript {
   ATTEMPT,
@@ -26,15 +26,25 @@ enum RedisScript {
   REDLOCK_END,
   REDLOCK_INSPECT,
   REDLOCK_EVICT,
-  REDLOCK_CHECK;
+  REDLOCK_CHECK,
+  GUARD,
+  ONCE_ISSUE,
+  ONCE_CONSUME;
 
   private final String text;
   private final String sha;
 
   RedisScript() {
     String own = name().toLowerCase(Locale.ROOT).replace('_', '-');
-    this.text = resource(own.startsWith("redlock-") ? "redlock" : "lock") + resource(own);
+    this.text = head(own) + resource(own);
     this.sha = sha1(text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static String head(String name) {
+    if (name.equals("guard") || name.startsWith("once-")) {
+      return "";
+    }
+    return resource(name.startsWith("redlock-") ? "redlock" : "lock");
   }
 
   String text() {

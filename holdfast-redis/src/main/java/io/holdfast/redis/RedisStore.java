@@ -114,6 +114,17 @@ public final class RedisStore implements LockStore {
     return new RedisStore(name, RedisOptions.DEFAULT, topology, false);
   }
 
+  /**
+   * Returns a guard for values in the same Redis, on the connections of this store. It works as long as they do, from
+   * when the client was made that uses this store. Their user needs access to the values' keys, and {@code +get +set}.
+   *
+   * @return a guard; closing it does nothing
+   */
+  public RedisGuard guard() {
+    return new RedisGuard(RedisCalls.of(
+        store, (script, of, arguments) -> started().route().run(script, of, arguments)));
+  }
+
   static RedisStore at(StoreAddress address) {
     RedisAddress server = new RedisAddress(address);
     String name = address.toString();
