@@ -4,40 +4,89 @@ package io.holdfast.redis;
 import io.holdfast.redis.ClusterMap.Endpoint;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
-import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Opens connections to any node, with the user, the password and the times that the address has. */
 final class ClusterClient {
-  private final Map<Endpoint, RedisURI> seeds = new LinkedHashMap<>();
-  private final RedisURI pattern;
-  private final OwnRedisClient client;
+  private final Supplier<CompletionStage<List<RedisURI>>> addresses;
+  private final Function<RedisURI, OwnRedisClient> maker;
+  private volatile @Nullable Known known;
 
-  ClusterClient(List<RedisURI> addresses, OwnRedisClient client) {
-    addresses.forEach(each -> seeds.put(new Endpoint(each.getHost(), each.getPort()), each));
-    this.pattern = addresses.get(0);
-    this.client = client;
+  /** What the addresses say, and the client for them. */
+  private record Known(Set<Endpoint> seeds, RedisURI pattern, OwnRedisClient client) {}
+
+  /**
+   * Makes a client that finds its addresses when it is first needed.
+   *
+   * @param addresses of some nodes, of which the first has what is needed to connect to any
+   * @param maker makes the client
+   */
+  ClusterClient(
+      Supplier<CompletionStage<List<RedisURI>>> addresses,
+      Function<RedisURI, OwnRedisClient> maker) {
+    this.addresses = addresses;
+    this.maker = maker;
+  }
+
+  /** Makes a client that connects with the settings of an application's one, to the nodes that this one has found. */
+  static ClusterClient of(RedisClusterClient given) {
+    return new ClusterClient(
+        () -> GivenRedisClient.onThread(() ->
+            given.getPartitions().stream().map(RedisClusterNode::getUri).toList()),
+        pattern -> new OwnRedisClient(pattern, given));
+  }
+
+  /** Finds the addresses, if they are not known; before anything else is asked. */
+  CompletionStage<?> prepare() {
+    return known != null
+        ? CompletableFuture.completedFuture(known)
+        : addresses.get().thenApply(this::know);
+  }
+
+  private synchronized Known know(List<RedisURI> found) {
+    Known now = known;
+    if (now == null) {
+      Set<Endpoint> seeds = new LinkedHashSet<>();
+      found.forEach(each -> seeds.add(new Endpoint(each.getHost(), each.getPort())));
+      now = new Known(seeds, found.get(0), maker.apply(found.get(0)));
+      known = now;
+    }
+    return now;
+  }
+
+  private Known known() {
+    Known now = known;
+    if (now == null) {
+      throw new IllegalStateException("it was not prepared");
+    }
+    return now;
   }
 
   /** Returns the nodes that the address names. */
   Set<Endpoint> seeds() {
-    return seeds.keySet();
+    return known().seeds();
   }
 
   CompletionStage<StatefulRedisConnection<byte[], byte[]>> commands(Endpoint node) {
-    return client.commands(uri(node));
+    return known().client().commands(uri(node));
   }
 
   CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> messages(Endpoint node) {
-    return client.messages(uri(node));
+    return known().client().messages(uri(node));
   }
 
   private RedisURI uri(Endpoint node) {
-    return RedisURI.builder(pattern).withHost(node.host()).withPort(node.port()).build();
+    return RedisURI.builder(known().pattern()).withHost(node.host()).withPort(node.port()).build();
   }
 
   /** Asks a node, on a connection of its own, who has which slots. */
@@ -50,7 +99,10 @@ final class ClusterClient {
             }));
   }
 
-  void close() {
-    client.close();
+  synchronized void close() {
+    Known now = known;
+    if (now != null) {
+      now.client().close();
+    }
   }
 }

@@ -31,7 +31,8 @@ final class GivenRedisClient implements RedisConnector {
     return onThread(() -> client.connectPubSub(ByteArrayCodec.INSTANCE));
   }
 
-  private static <C> CompletionStage<C> onThread(Supplier<C> open) {
+  /** Calls something that waits. */
+  static <C> CompletionStage<C> onThread(Supplier<C> open) {
     CompletableFuture<C> opened = new CompletableFuture<>();
     Thread thread = new Thread(
         () -> {

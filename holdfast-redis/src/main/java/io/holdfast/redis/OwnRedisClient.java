@@ -2,6 +2,7 @@
 package io.holdfast.redis;
 
 import io.holdfast.spi.StoreRuntime;
+import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
@@ -11,6 +12,7 @@ import io.lettuce.core.SslOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -25,6 +27,7 @@ final class OwnRedisClient implements RedisConnector {
 
   private final RedisURI uri;
   private final ClientOptions options;
+  private final @Nullable ClientResources lent;
   private @Nullable RedisClient client;
   private @Nullable SentinelWatch watch;
 
@@ -48,12 +51,20 @@ final class OwnRedisClient implements RedisConnector {
       builder.sslOptions(tls);
     }
     this.options = builder.build();
+    this.lent = null;
+  }
+
+  /** Uses the threads and the settings of an application's client, which it leaves alone otherwise. */
+  OwnRedisClient(RedisURI uri, AbstractRedisClient given) {
+    this.uri = uri;
+    this.options = given.getOptions().mutate().autoReconnect(false).build();
+    this.lent = given.getResources();
   }
 
   private synchronized RedisClient client() {
     RedisClient made = client;
     if (made == null) {
-      made = RedisClient.create(uri);
+      made = lent == null ? RedisClient.create(uri) : RedisClient.create(lent, uri);
       made.setOptions(options);
       client = made;
     }

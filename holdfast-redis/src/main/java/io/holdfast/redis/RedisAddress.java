@@ -23,6 +23,9 @@ final class RedisAddress {
   private static final int HIGHEST_PORT = 65535;
   private static final Duration CONNECT = Duration.ofSeconds(2);
 
+  /** Where the scheme does not say it. */
+  static final String TLS_SWITCH = "tls";
+
   private final StoreAddress address;
 
   RedisAddress(StoreAddress address) {
@@ -37,10 +40,12 @@ final class RedisAddress {
   private String[] known() {
     List<String> known = new ArrayList<>(List.of(
         "prefix", "retention", "connect-timeout", "client-name", "replicas", "replicas-timeout"));
+    known.addAll(List.of("tls-ca", "tls-cert", "tls-key", "tls-verify"));
     if (isSentinel()) {
       known.addAll(List.of("sentinel-user", "sentinel-password"));
-    } else if (!isCluster()) {
-      known.addAll(List.of("tls-ca", "tls-cert", "tls-key", "tls-verify"));
+    }
+    if (isSentinel() || isCluster()) {
+      known.add(TLS_SWITCH);
     }
     return known.toArray(String[]::new);
   }
@@ -120,6 +125,9 @@ final class RedisAddress {
           server(host, SENTINEL_PORT).withTimeout(connectTimeout()).withClientName(clientName());
       if (!password.isEmpty()) {
         authenticate(sentinel, user, password);
+      }
+      if (isTls()) {
+        sentinel.withSsl(true).withVerifyPeer(verify());
       }
       builder.withSentinel(sentinel.build());
     }
@@ -202,7 +210,19 @@ final class RedisAddress {
   }
 
   boolean isTls() {
-    return address.scheme().equals("rediss");
+    return address.scheme().equals("rediss") || isTls(address);
+  }
+
+  /** Says whether an address that has the switch asks for TLS. */
+  static boolean isTls(StoreAddress address) {
+    String text = address.option(TLS_SWITCH).orElse("false");
+    return switch (text.toLowerCase(Locale.ROOT)) {
+      case "true" -> true;
+      case "false" -> false;
+      default ->
+        throw new ConfigurationException(
+            "holdfast.tls can be true or false", address.toString(), null);
+    };
   }
 
   private SslVerifyMode verify() {
@@ -226,7 +246,8 @@ final class RedisAddress {
     }
     if (!isTls()) {
       if (ca.isPresent() || key.isPresent() || address.option("tls-verify").isPresent()) {
-        throw wrong("holdfast.tls-... needs TLS; write rediss://");
+        throw wrong("holdfast.tls-... needs TLS; write "
+            + (isSentinel() || isCluster() ? "holdfast.tls=true" : "rediss://"));
       }
       return null;
     }

@@ -100,7 +100,7 @@ final class RedisCluster implements RedisRoute {
   @Override
   public CompletionStage<@Nullable Void> connect() {
     CompletableFuture<@Nullable Void> ready = new CompletableFuture<>();
-    scout.read().whenComplete((found, failure) -> {
+    client.prepare().thenCompose(known -> firstLook()).whenComplete((found, failure) -> {
       if (failure != null) {
         ready.completeExceptionally(RedisErrors.of(store, failure));
         return;
@@ -123,8 +123,12 @@ final class RedisCluster implements RedisRoute {
           .schedule(
               () -> listenOr(ready, null), runtime.requestTimeout().dividedBy(2).toNanos());
     });
-    scout.lookRegularly();
     return ready;
+  }
+
+  private CompletionStage<ClusterMap> firstLook() {
+    scout.lookRegularly();
+    return scout.read();
   }
 
   private void listenOr(CompletableFuture<@Nullable Void> ready, @Nullable Throwable down) {

@@ -18,6 +18,8 @@ import io.holdfast.spi.StoreEvents;
 import io.holdfast.spi.StoreRuntime;
 import io.holdfast.spi.StoreTraits;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.cluster.RedisClusterClient;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -99,7 +101,8 @@ public final class RedisStore implements LockStore {
    * Makes a store on the application's own client, with the default settings. Two connections are opened with it; the
    * client itself is left open by {@link #close()}.
    *
-   * @param client a client that was made with the address of its server
+   * @param client a client that was made with the address of its server; for one that finds its primary through
+   *     sentinels take {@link #using(RedisClient, RedisURI)}
    * @return a store, not started
    */
   public static RedisStore using(RedisClient client) {
@@ -112,6 +115,46 @@ public final class RedisStore implements LockStore {
         new GivenRedisClient(client),
         RedisReplicas.Rule.NONE);
     return new RedisStore(name, RedisOptions.DEFAULT, topology, false);
+  }
+
+  /**
+   * Makes a store on the application's own client and the server at an address, or the primary that the sentinels of the
+   * address know, whose news the store then listens to. Connections are opened with the client's threads and settings,
+   * but they never reconnect by themselves; the client is left open by {@link #close()}, and must stay open until then.
+   *
+   * @param client a client, made with this address or without any
+   * @param address the server, or its sentinels and the primary's name
+   * @return a store, not started
+   */
+  public static RedisStore using(RedisClient client, RedisURI address) {
+    Objects.requireNonNull(client, "client");
+    boolean sentinels = !address.getSentinels().isEmpty();
+    String name = (sentinels ? "redis-sentinel" : "redis") + " (the application's client)";
+    Topology topology = primary(
+        name,
+        sentinels ? RedisGuarantees.SENTINEL : RedisGuarantees.SINGLE,
+        sentinels ? RedisDoctor.Kind.SENTINEL : RedisDoctor.Kind.SINGLE,
+        new OwnRedisClient(address, client),
+        RedisReplicas.Rule.NONE);
+    return new RedisStore(name, RedisOptions.DEFAULT, topology, address.isSsl());
+  }
+
+  /**
+   * Makes a store on the nodes of a cluster that the application's own client knows. Connections are opened with the
+   * client's threads, settings and login, but they never reconnect by themselves; the client is left open by {@link
+   * #close()}, and must stay open until then.
+   *
+   * @param client a client that was made with addresses of some nodes
+   * @return a store, not started
+   */
+  public static RedisStore using(RedisClusterClient client) {
+    Objects.requireNonNull(client, "client");
+    String name = "redis-cluster (the application's client)";
+    return new RedisStore(
+        name,
+        RedisOptions.DEFAULT,
+        cluster(name, ClusterClient.of(client), RedisReplicas.Rule.NONE),
+        false);
   }
 
   /**
@@ -133,7 +176,9 @@ public final class RedisStore implements LockStore {
     RedisReplicas.Rule replicas = options.replicas();
     Topology topology;
     if (server.isCluster()) {
-      topology = cluster(name, new ClusterClient(server.uris(), client), replicas);
+      ClusterClient nodes = new ClusterClient(
+          () -> CompletableFuture.completedFuture(server.uris()), pattern -> client);
+      topology = cluster(name, nodes, replicas);
     } else if (server.isSentinel()) {
       topology =
           primary(name, RedisGuarantees.SENTINEL, RedisDoctor.Kind.SENTINEL, client, replicas);

@@ -31,18 +31,19 @@ import java.util.Set;
  * </ul>
  *
  * <p>{@code redis-sentinel://[[USER]:PASSWORD@]HOST[:PORT],HOST[:PORT].../PRIMARY[/DATABASE]} names the sentinels, any of
- * which is asked for the primary of that name; user and password are those of the servers. It takes the first six of
- * these parameters, and
+ * which is asked for the primary of that name; user and password are those of the servers. It takes these parameters, and
  *
  * <ul>
+ *   <li>{@code holdfast.tls}: {@code true} for TLS, with the servers and with the sentinels. Default {@code false}.
  *   <li>{@code holdfast.sentinel-password}, {@code holdfast.sentinel-user}: what the sentinels themselves ask for.
  * </ul>
  *
  * <p>{@code redis-cluster://[[USER]:PASSWORD@]HOST[:PORT],HOST[:PORT]...} names some nodes of a cluster, which tell of the
- * others. It takes the first six parameters.
+ * others. It takes the same parameters, but for those of sentinels.
  *
  * <p>{@code redlock://[[USER]:PASSWORD@]HOST[:PORT],HOST[:PORT],HOST[:PORT][/DATABASE]} makes stores on a majority of
- * independent servers: an odd number of them, 3 or more. Its parameters are the first four, and:
+ * independent servers: an odd number of them, 3 or more. Its parameters are those of a
+ * cluster without {@code holdfast.replicas}, since its nodes have none, and:
  *
  * <ul>
  *   <li>{@code holdfast.max-lease}: the longest lease and {@code holdAtLeast}; the same for all clients of the nodes,

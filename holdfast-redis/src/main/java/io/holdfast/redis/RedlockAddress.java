@@ -4,12 +4,14 @@ package io.holdfast.redis;
 import io.holdfast.ConfigurationException;
 import io.holdfast.spi.StoreAddress;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.SslOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Reads the address of a set of nodes. Its parts may be secret: nothing here is shown. */
 final class RedlockAddress {
@@ -18,16 +20,25 @@ final class RedlockAddress {
   private static final Duration SHORTEST_MAX_LEASE = Duration.ofSeconds(1);
   private static final Duration LONGEST_MAX_LEASE = Duration.ofDays(366);
 
+  private static final List<String> EACH = List.of(
+      "connect-timeout", "client-name", "tls-ca", "tls-cert", "tls-key", "tls-verify");
+
   private final StoreAddress address;
+  private final boolean tls;
+  private final List<RedisAddress> singles = new ArrayList<>();
   private final List<RedisURI> nodes;
 
   RedlockAddress(StoreAddress address) {
     this.address = address;
-    address.requireOnly("prefix", "retention", "connect-timeout", "client-name", "max-lease");
+    List<String> known =
+        new ArrayList<>(List.of("prefix", "retention", "max-lease", RedisAddress.TLS_SWITCH));
+    known.addAll(EACH);
+    address.requireOnly(known.toArray(String[]::new));
     if (address.url().indexOf('?') >= 0) {
       // not shown: some drivers take a password there
       throw wrong("a Redlock address takes only holdfast.* parameters");
     }
+    this.tls = RedisAddress.isTls(address);
     this.nodes = read();
     requireOdd();
     requireDifferent();
@@ -48,7 +59,7 @@ final class RedlockAddress {
       if (node.isEmpty()) {
         throw wrong("a node has no name; write redlock://HOST1:PORT,HOST2:PORT,HOST3:PORT");
       }
-      found.add(uri("redis://" + user + node + database));
+      found.add(uri((tls ? "rediss://" : "redis://") + user + node + database));
     }
     return List.copyOf(found);
   }
@@ -57,7 +68,7 @@ final class RedlockAddress {
   private RedisURI uri(String single) {
     StringBuilder text = new StringBuilder(single);
     char separator = '?';
-    for (String option : List.of("connect-timeout", "client-name")) {
+    for (String option : EACH) {
       String value = address.option(option).orElse(null);
       if (value != null) {
         text.append(separator)
@@ -68,7 +79,30 @@ final class RedlockAddress {
         separator = '&';
       }
     }
-    return new RedisAddress(StoreAddress.parse(text.toString())).uri();
+    RedisAddress one = new RedisAddress(StoreAddress.parse(text.toString()));
+    singles.add(one);
+    return one.uri();
+  }
+
+  /** Returns what TLS needs; null without TLS. */
+  @Nullable
+  SslOptions tls() {
+    if (!tls && EACH.stream().anyMatch(each -> each.startsWith("tls-") && address.option(each).isPresent())) {
+      throw wrong("holdfast.tls-... needs TLS; write holdfast.tls=true");
+    }
+    return singles.get(0).tls();
+  }
+
+  /** Checks what an application says without an address. */
+  static void require(Duration maxLease, int nodes) {
+    if (nodes < FEWEST || nodes % 2 == 0 || nodes > MOST) {
+      throw new IllegalArgumentException(
+          "Redlock needs an odd number of nodes, 3 or more, not " + nodes);
+    }
+    if (maxLease.compareTo(SHORTEST_MAX_LEASE) < 0 || maxLease.compareTo(LONGEST_MAX_LEASE) > 0) {
+      throw new IllegalArgumentException(
+          "the longest lease is 1 s to 366 days, not " + maxLease);
+    }
   }
 
   private void requireOdd() {

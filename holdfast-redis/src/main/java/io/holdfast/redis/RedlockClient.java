@@ -6,6 +6,7 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SocketOptions.KeepAliveOptions;
+import io.lettuce.core.SslOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
@@ -25,21 +26,24 @@ final class RedlockClient {
   private @Nullable RedisClient client;
   private int users;
 
-  RedlockClient(Duration connectTimeout) {
+  RedlockClient(Duration connectTimeout, @Nullable SslOptions tls) {
     KeepAliveOptions alive = KeepAliveOptions.builder()
         .enable()
         .idle(Duration.ofSeconds(10))
         .interval(Duration.ofSeconds(5))
         .count(PROBES)
         .build();
-    this.options = ClientOptions.builder()
+    ClientOptions.Builder builder = ClientOptions.builder()
         .autoReconnect(false)
         .socketOptions(SocketOptions.builder()
             .connectTimeout(connectTimeout)
             .tcpNoDelay(true)
             .keepAlive(alive)
-            .build())
-        .build();
+            .build());
+    if (tls != null) {
+      builder.sslOptions(tls);
+    }
+    this.options = builder.build();
   }
 
   private synchronized RedisClient client() {

@@ -18,6 +18,7 @@ import io.holdfast.spi.StoreAddress;
 import io.holdfast.spi.StoreEvents;
 import io.holdfast.spi.StoreRuntime;
 import io.holdfast.spi.StoreTraits;
+import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.time.Instant;
@@ -25,10 +26,12 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,9 +74,17 @@ public final class RedlockStore implements LockStore {
   private final String store;
   private final RedisOptions options;
   private final RedlockRule rule;
-  private final List<RedisURI> addresses;
-  private final RedlockClient client;
+  private final List<Member> members;
+  private final Runnable unused;
   private volatile @Nullable Started started;
+
+  /**
+   * One of the nodes.
+   *
+   * @param name for people
+   * @param connector makes what opens its connections
+   */
+  private record Member(String name, Supplier<RedisConnector> connector) {}
 
   /** What exists from {@link #start} on. */
   private record Started(
@@ -88,13 +99,49 @@ public final class RedlockStore implements LockStore {
       String store,
       RedisOptions options,
       RedlockRule rule,
-      List<RedisURI> addresses,
-      RedlockClient client) {
+      List<Member> members,
+      Runnable unused) {
     this.store = store;
     this.options = options;
     this.rule = rule;
-    this.addresses = addresses;
-    this.client = client;
+    this.members = members;
+    this.unused = unused;
+  }
+
+  /**
+   * Makes a store on the application's own clients, with the default settings: leases up to 60 s. Two connections are
+   * opened with each of them; the clients themselves are left open by {@link #close()}.
+   *
+   * @param clients one for each node, made with its address: an odd number of them, 3 or more, for independent servers
+   * @return a store, not started
+   * @throws IllegalArgumentException if there are fewer than 3, or an even number
+   */
+  public static RedlockStore using(RedisClient... clients) {
+    return using(RedlockRule.DEFAULT_MAX_LEASE, clients);
+  }
+
+  /**
+   * Makes a store on the application's own clients, with another longest lease.
+   *
+   * @param maxLease the longest lease and {@code holdAtLeast}, 1 s to 366 days; the same for all clients of the nodes,
+   *     which remember it
+   * @param clients one for each node, as in {@link #using(RedisClient...)}
+   * @return a store, not started
+   * @throws IllegalArgumentException if a number is out of range
+   */
+  public static RedlockStore using(Duration maxLease, RedisClient... clients) {
+    RedlockAddress.require(maxLease, clients.length);
+    List<Member> members = new ArrayList<>();
+    for (RedisClient client : clients) {
+      Objects.requireNonNull(client, "client");
+      members.add(new Member("" + (members.size() + 1), () -> new GivenRedisClient(client)));
+    }
+    return new RedlockStore(
+        "redlock (the application's clients)",
+        RedisOptions.DEFAULT,
+        new RedlockRule(clients.length, maxLease, RedlockRule.REACH),
+        List.copyOf(members),
+        () -> {});
   }
 
   static RedlockStore at(StoreAddress address) {
@@ -104,12 +151,13 @@ public final class RedlockStore implements LockStore {
 
   /** For tests: with a rule of their own. */
   static RedlockStore at(StoreAddress address, RedlockAddress nodes, RedlockRule rule) {
+    RedlockClient client = new RedlockClient(nodes.connectTimeout(), nodes.tls());
+    List<Member> members = new ArrayList<>();
+    for (RedisURI node : nodes.nodes()) {
+      members.add(new Member(RedlockAddress.describe(node), () -> client.to(node)));
+    }
     return new RedlockStore(
-        address.toString(),
-        RedisOptions.of(address),
-        rule,
-        nodes.nodes(),
-        new RedlockClient(nodes.connectTimeout()));
+        address.toString(), RedisOptions.of(address), rule, List.copyOf(members), client::close);
   }
 
   @Override
@@ -162,15 +210,15 @@ public final class RedlockStore implements LockStore {
     RedlockWaits waits = new RedlockWaits(runtime, events, rule.majority());
     List<RedlockServer> servers = new ArrayList<>();
     List<RedisAdmin> walkers = new ArrayList<>();
-    for (int i = 0; i < addresses.size(); i++) {
+    for (int i = 0; i < members.size(); i++) {
       int node = i;
-      String name = RedlockAddress.describe(addresses.get(i));
+      String name = members.get(i).name();
       RedisClock clock = new RedisClock(runtime.ticker());
       RedisLink link = new RedisLink(
           "node " + name,
           runtime,
           quorum.of(i),
-          client.to(addresses.get(i)),
+          members.get(i).connector().get(),
           keys,
           clock,
           RedisReplicas.Rule.NONE,
@@ -259,7 +307,7 @@ public final class RedlockStore implements LockStore {
   public void close() {
     Started parts = started;
     if (parts == null) {
-      client.close();
+      unused.run();
     } else {
       parts.quorum().close();
       parts.servers().forEach(server -> server.link().close());

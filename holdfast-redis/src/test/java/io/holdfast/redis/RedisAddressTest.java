@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.ConfigurationException;
 import io.holdfast.spi.StoreAddress;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.SslVerifyMode;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -55,12 +56,40 @@ class RedisAddressTest {
     assertThat(uris).extracting(RedisURI::getPort).containsExactly(6379, 7000);
   }
 
+  /** One word means TLS with all servers: the sentinels, the nodes of a cluster, those of Redlock. */
+  @Test
+  void address_withTls() {
+    RedisURI sentinels = uri("redis-sentinel://a,b/x?holdfast.tls=true&holdfast.tls-verify=ca");
+    assertThat(sentinels.isSsl()).isTrue();
+    assertThat(sentinels.getSentinels())
+        .allMatch(each -> each.isSsl() && each.getVerifyMode() == SslVerifyMode.CA);
+    assertThat(new RedisAddress(StoreAddress.parse("redis-cluster://a,b?holdfast.tls=true")).uris())
+        .allMatch(each -> each.isSsl() && each.getVerifyMode() == SslVerifyMode.FULL);
+    RedlockAddress redlock = new RedlockAddress(
+        StoreAddress.parse("redlock://a,b,c?holdfast.tls=true&holdfast.tls-verify=none"));
+    assertThat(redlock.nodes())
+        .allMatch(each -> each.isSsl() && each.getVerifyMode() == SslVerifyMode.NONE);
+    assertThat(uri("redis-sentinel://a/x?holdfast.tls=false").isSsl()).isFalse();
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
         "redis-cluster://a,b/1",
         "redis-cluster://a,,b",
         "redis-cluster://a?holdfast.tls-ca=/no/such/file",
+        "redis-cluster://a?holdfast.tls=true&holdfast.tls-ca=/no/such/file",
+        "redis-cluster://a?holdfast.tls=yes",
+        "redis-cluster://a?holdfast.tls-verify=ca",
+        "redis-sentinel://a/x?holdfast.tls=true&holdfast.tls-verify=secret",
+        "redis-sentinel://a/x?holdfast.tls-verify=ca",
+        "redlock://a,b,c?holdfast.tls=secret",
+        "redlock://a,b,c?holdfast.tls-verify=ca",
+        "redlock://a,b,c?holdfast.tls=true&holdfast.tls-cert=/no/such/file",
+        "redis://a?holdfast.tls=true",
+        "redis://a?holdfast.replicas=secret",
+        "redis://a?holdfast.replicas=1&holdfast.replicas-timeout=1ms",
+        "redlock://a,b,c?holdfast.replicas=1",
         "redis-sentinel://a,b",
         "redis-sentinel://a,b/",
         "redis-sentinel://a,,b/x",

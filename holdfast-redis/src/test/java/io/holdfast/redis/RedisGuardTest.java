@@ -74,7 +74,8 @@ class RedisGuardTest {
   }
 
   private static String value(String key) {
-    return String.valueOf(server.call(redis -> redis.get(key)));
+    String found = server.call(redis -> redis.get(key));
+    return String.valueOf(found);
   }
 
   /** Newer and equal tokens write, older ones do not, and change nothing. */

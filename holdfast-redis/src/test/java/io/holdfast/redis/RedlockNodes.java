@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Independent servers that keep nothing on disk, each a process of its own. */
 final class RedlockNodes implements AutoCloseable {
@@ -27,9 +28,14 @@ final class RedlockNodes implements AutoCloseable {
 
   /** Starts servers that may vote at once, although they are new. */
   RedlockNodes(RedlockRule rule) {
+    this(rule, Stream.generate(RedisServer::forgetful).limit(rule.nodes()).toList());
+  }
+
+  /** Uses servers that run already, in the same way. */
+  RedlockNodes(RedlockRule rule, List<RedisServer> running) {
     this.rule = rule;
     for (int i = 0; i < rule.nodes(); i++) {
-      servers.add(RedisServer.forgetful());
+      servers.add(running.get(i));
       RedisClient client =
           RedisClient.create(RedisURI.create("127.0.0.1", servers.get(i).port()));
       clients.add(client);

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.Hold;
+import io.holdfast.Holdfast;
+import io.holdfast.LockOptions;
+import io.holdfast.testkit.Await;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** 10,000 waits on 10,000 names in one process: what they cost does not grow with them. */
+class ManyWaitsTest {
+  private static final int NAMES = 10_000;
+  private static final int KEYS_OF_A_WAIT = 3;
+
+  /** Threads that the JVM and the engine's pools may start meanwhile; one for each wait would be far more. */
+  private static final int THREADS = 16;
+
+  private static final LockOptions LONG =
+      LockOptions.builder().leaseFor(Duration.ofMinutes(10)).build();
+
+  /** Everybody is granted, over the connections and the subscription that one wait needs, on hardly more threads. */
+  @Test
+  void tenThousandWaits_areAllGranted() {
+    try (RedisServer server = RedisServer.forgetful();
+        Holdfast holder = Holdfast.connect(server.uri());
+        Holdfast waiter = Holdfast.connect(server.uri())) {
+      List<Hold> holds = values(acquireAll(holder));
+      waiter.lock("first", LONG).tryAcquire().orElseThrow().close();
+      long connections = connections(server);
+      int threads = ManagementFactory.getThreadMXBean().getThreadCount();
+      List<CompletableFuture<Hold>> waits = acquireAll(waiter);
+      Await.until(
+          "all wait",
+          () -> server.call(redis -> redis.dbsize()) >= (long) NAMES * KEYS_OF_A_WAIT);
+      assertThat(connections(server)).isEqualTo(connections);
+      List<String> channels = server.call(redis -> redis.pubsubChannels());
+      assertThat(channels).hasSize(2);
+      assertThat(ManagementFactory.getThreadMXBean().getThreadCount() - threads)
+          .isLessThan(THREADS);
+      assertThat(waits).noneMatch(CompletableFuture::isDone);
+      holds.forEach(each -> assertThat(each.release()).isTrue());
+      values(waits).forEach(each -> assertThat(each.release()).isTrue());
+      assertThat(connections(server)).isEqualTo(connections);
+    }
+  }
+
+  private static List<CompletableFuture<Hold>> acquireAll(Holdfast client) {
+    List<CompletableFuture<Hold>> all = new ArrayList<>();
+    for (int i = 0; i < NAMES; i++) {
+      all.add(client.lock("x" + i, LONG).acquireAsync());
+    }
+    return all;
+  }
+
+  private static List<Hold> values(List<CompletableFuture<Hold>> futures) {
+    List<Hold> all = new ArrayList<>();
+    futures.forEach(each -> all.add(Await.value(each)));
+    return all;
+  }
+
+  private static long connections(RedisServer server) {
+    return server.call(redis -> redis.clientList()).lines().count();
+  }
+}
