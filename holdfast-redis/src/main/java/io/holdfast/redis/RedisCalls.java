@@ -57,7 +57,7 @@ final class RedisCalls implements AutoCloseable {
       var connection = client.connect(ByteArrayCodec.INSTANCE);
       return new RedisCalls(GIVEN, runner(connection.async()), connection);
     } catch (RuntimeException e) {
-      throw unavailable(RedisErrors.of(GIVEN, e));
+      throw unavailable(GIVEN, RedisErrors.of(GIVEN, e));
     }
   }
 
@@ -67,7 +67,7 @@ final class RedisCalls implements AutoCloseable {
       var connection = client.connect(ByteArrayCodec.INSTANCE);
       return new RedisCalls(GIVEN, runner(connection.async()), connection);
     } catch (RuntimeException e) {
-      throw unavailable(RedisErrors.of(GIVEN, e));
+      throw unavailable(GIVEN, RedisErrors.of(GIVEN, e));
     }
   }
 
@@ -132,7 +132,7 @@ final class RedisCalls implements AutoCloseable {
 
   private RuntimeException told(RuntimeException failure) {
     boolean unknown = failure instanceof StoreException said && !said.notApplied();
-    return unknown ? unknown(failure) : unavailable(failure);
+    return unknown ? unknown(failure) : unavailable(store, failure);
   }
 
   private WriteUnknownException unknown(@Nullable Throwable failure) {
@@ -141,10 +141,10 @@ final class RedisCalls implements AutoCloseable {
         store + ": " + found + "; it may or may not have been written", store, failure);
   }
 
-  private static RuntimeException unavailable(RuntimeException failure) {
+  private static RuntimeException unavailable(String store, RuntimeException failure) {
     return failure instanceof StoreException said
         ? new StoreUnavailableException(
-            String.valueOf(said.getMessage()), null, GIVEN, said.reason(), said)
+            String.valueOf(said.getMessage()), null, store, said.reason(), said)
         : failure;
   }
 

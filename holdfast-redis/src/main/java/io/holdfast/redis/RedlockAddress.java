@@ -39,6 +39,11 @@ final class RedlockAddress {
       throw wrong("a Redlock address takes only holdfast.* parameters");
     }
     this.tls = RedisAddress.isTls(address);
+    if (!tls
+        && EACH.stream()
+            .anyMatch(each -> each.startsWith("tls-") && address.option(each).isPresent())) {
+      throw wrong("holdfast.tls-... needs TLS; write holdfast.tls=true");
+    }
     this.nodes = read();
     requireOdd();
     requireDifferent();
@@ -87,9 +92,6 @@ final class RedlockAddress {
   /** Returns what TLS needs; null without TLS. */
   @Nullable
   SslOptions tls() {
-    if (!tls && EACH.stream().anyMatch(each -> each.startsWith("tls-") && address.option(each).isPresent())) {
-      throw wrong("holdfast.tls-... needs TLS; write holdfast.tls=true");
-    }
     return singles.get(0).tls();
   }
 

@@ -9,6 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Pattern;
 
 /**
@@ -30,10 +32,12 @@ final class RedlockWaits {
   private final int majority;
   private final Map<ClaimId, Wait> waits = new ConcurrentHashMap<>();
 
-  /** Guarded by itself. */
+  /** One claim's. */
   private static final class Wait {
-    private long told;
-    private boolean lookIsComing;
+    /** The nodes that have told it, a bit for each. */
+    final AtomicLong told = new AtomicLong();
+
+    final AtomicBoolean lookIsComing = new AtomicBoolean();
   }
 
   RedlockWaits(StoreRuntime runtime, StoreEvents events, int majority) {
@@ -63,28 +67,21 @@ final class RedlockWaits {
   }
 
   private void lookIn(ClaimId id, Wait wait, long nanos) {
-    synchronized (wait) {
-      if (wait.lookIsComing) {
-        return;
-      }
-      wait.lookIsComing = true;
+    if (!wait.lookIsComing.compareAndSet(false, true)) {
+      return;
     }
     runtime
         .scheduler()
         .schedule(
             () -> {
-              synchronized (wait) {
-                wait.lookIsComing = false;
-              }
+              wait.lookIsComing.set(false);
               look(id, wait);
             },
             nanos);
   }
 
   private void look(ClaimId id, Wait wait) {
-    synchronized (wait) {
-      wait.told = 0;
-    }
+    wait.told.set(0);
     if (waits.get(id) == wait) {
       events.lookAgain(id);
     }
@@ -102,12 +99,8 @@ final class RedlockWaits {
     if (wait == null) {
       return;
     }
-    boolean enough;
-    synchronized (wait) {
-      wait.told |= 1L << node;
-      enough = Long.bitCount(wait.told) >= majority;
-    }
-    if (enough) {
+    long told = wait.told.accumulateAndGet(1L << node, (all, one) -> all | one);
+    if (Long.bitCount(told) >= majority) {
       look(id, wait);
     } else {
       lookIn(id, wait, MOMENT_NANOS);

@@ -87,7 +87,7 @@ class RedisAddressTest {
         "redlock://a,b,c?holdfast.tls-verify=ca",
         "redlock://a,b,c?holdfast.tls=true&holdfast.tls-cert=/no/such/file",
         "redis://a?holdfast.tls=true",
-        "redis://a?holdfast.replicas=secret",
+        "redis://a?holdfast.replicas=many",
         "redis://a?holdfast.replicas=1&holdfast.replicas-timeout=1ms",
         "redlock://a,b,c?holdfast.replicas=1",
         "redis-sentinel://a,b",
