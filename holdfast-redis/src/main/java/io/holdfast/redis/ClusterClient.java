@@ -41,8 +41,8 @@ final class ClusterClient {
   /** Makes a client that connects with the settings of an application's one, to the nodes that this one has found. */
   static ClusterClient of(RedisClusterClient given) {
     return new ClusterClient(
-        () -> GivenRedisClient.onThread(() ->
-            given.getPartitions().stream().map(RedisClusterNode::getUri).toList()),
+        () -> GivenRedisClient.onThread(
+            () -> given.getPartitions().stream().map(RedisClusterNode::getUri).toList()),
         pattern -> new OwnRedisClient(pattern, given));
   }
 
@@ -86,7 +86,10 @@ final class ClusterClient {
   }
 
   private RedisURI uri(Endpoint node) {
-    return RedisURI.builder(known().pattern()).withHost(node.host()).withPort(node.port()).build();
+    return RedisURI.builder(known().pattern())
+        .withHost(node.host())
+        .withPort(node.port())
+        .build();
   }
 
   /** Asks a node, on a connection of its own, who has which slots. */

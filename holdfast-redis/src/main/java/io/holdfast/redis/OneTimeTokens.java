@@ -160,8 +160,8 @@ public final class OneTimeTokens implements AutoCloseable {
    * @throws InterruptedException if the thread is interrupted, before or while it waits
    */
   public Result consume(String token, String owner, String purpose) throws InterruptedException {
-    var answer = calls.await(
-        calls.run(RedisScript.ONCE_CONSUME, key(token), bound(owner, purpose)));
+    var answer =
+        calls.await(calls.run(RedisScript.ONCE_CONSUME, key(token), bound(owner, purpose)));
     return switch (RedisAnswer.text(answer, 1)) {
       case "A" -> Result.ACCEPTED;
       case "F" -> Result.FOREIGN;
@@ -181,8 +181,7 @@ public final class OneTimeTokens implements AutoCloseable {
     Objects.requireNonNull(owner, "owner");
     Objects.requireNonNull(purpose, "purpose");
     String both = owner.length() + ":" + owner + purpose;
-    return RedisAnswer.argument(
-        TEXT.encodeToString(hash(both.getBytes(StandardCharsets.UTF_8))));
+    return RedisAnswer.argument(TEXT.encodeToString(hash(both.getBytes(StandardCharsets.UTF_8))));
   }
 
   private static byte[] hash(byte[] text) {

@@ -20,8 +20,8 @@ final class RedlockAddress {
   private static final Duration SHORTEST_MAX_LEASE = Duration.ofSeconds(1);
   private static final Duration LONGEST_MAX_LEASE = Duration.ofDays(366);
 
-  private static final List<String> EACH = List.of(
-      "connect-timeout", "client-name", "tls-ca", "tls-cert", "tls-key", "tls-verify");
+  private static final List<String> EACH =
+      List.of("connect-timeout", "client-name", "tls-ca", "tls-cert", "tls-key", "tls-verify");
 
   private final StoreAddress address;
   private final boolean tls;
@@ -102,8 +102,7 @@ final class RedlockAddress {
           "Redlock needs an odd number of nodes, 3 or more, not " + nodes);
     }
     if (maxLease.compareTo(SHORTEST_MAX_LEASE) < 0 || maxLease.compareTo(LONGEST_MAX_LEASE) > 0) {
-      throw new IllegalArgumentException(
-          "the longest lease is 1 s to 366 days, not " + maxLease);
+      throw new IllegalArgumentException("the longest lease is 1 s to 366 days, not " + maxLease);
     }
   }
 

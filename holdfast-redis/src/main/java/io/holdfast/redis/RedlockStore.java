@@ -96,11 +96,7 @@ public final class RedlockStore implements LockStore {
       RedlockDoctor doctor) {}
 
   private RedlockStore(
-      String store,
-      RedisOptions options,
-      RedlockRule rule,
-      List<Member> members,
-      Runnable unused) {
+      String store, RedisOptions options, RedlockRule rule, List<Member> members, Runnable unused) {
     this.store = store;
     this.options = options;
     this.rule = rule;

@@ -87,8 +87,8 @@ class GivenClientsTest {
   void sentinels_areAskedAndListenedTo() throws Exception {
     SentinelServers servers = opened(new SentinelServers(Duration.ofMillis(500), ""));
     String sentinels = servers.uri().substring("redis-sentinel://".length());
-    RedisURI.Builder uri = RedisURI.builder()
-        .withSentinelMasterId(sentinels.substring(sentinels.indexOf('/') + 1));
+    RedisURI.Builder uri =
+        RedisURI.builder().withSentinelMasterId(sentinels.substring(sentinels.indexOf('/') + 1));
     for (String each : sentinels.substring(0, sentinels.indexOf('/')).split(",", -1)) {
       uri.withSentinel("127.0.0.1", Integer.parseInt(each.substring(each.indexOf(':') + 1)));
     }
@@ -104,8 +104,9 @@ class GivenClientsTest {
     RedisServer former = servers.primary();
     servers.failover();
     servers.awaitPrimaryIsNot(former);
-    Await.until("it is renewed at the new primary", () -> hold.state() == HoldState.HELD
-        && other.admin().inspect("y").isPresent());
+    Await.until(
+        "it is renewed at the new primary",
+        () -> hold.state() == HoldState.HELD && other.admin().inspect("y").isPresent());
     Await.until("it can be released", () -> releases(hold));
     given.close();
     try (var connection = client.connect()) {
@@ -125,8 +126,8 @@ class GivenClientsTest {
   @Test
   void cluster_isUsed() throws Exception {
     ClusterServers servers = opened(new ClusterServers(Duration.ofMinutes(1)));
-    RedisClusterClient client =
-        RedisClusterClient.create("redis://127.0.0.1:" + servers.servers().get(1).port());
+    RedisClusterClient client = RedisClusterClient.create(
+        "redis://127.0.0.1:" + servers.servers().get(1).port());
     open.add(() -> client.shutdown(Duration.ZERO, Duration.ofSeconds(1)));
     Holdfast given = holdfast(RedisStore.using(client));
     Holdfast other = opened(Holdfast.connect(servers.uri()));
@@ -156,8 +157,8 @@ class GivenClientsTest {
   /** A client for each node. */
   @Test
   void redlock_hasAClientForEachNode() throws Exception {
-    RedlockNodes nodes = opened(
-        new RedlockNodes(new RedlockRule(3, Duration.ofMinutes(20), RedlockRule.REACH)));
+    RedlockNodes nodes =
+        opened(new RedlockNodes(new RedlockRule(3, Duration.ofMinutes(20), RedlockRule.REACH)));
     RedisClient[] clients = new RedisClient[3];
     for (int i = 0; i < clients.length; i++) {
       clients[i] = client(nodes.server(i).uri());

@@ -37,8 +37,7 @@ class ManyWaitsTest {
       int threads = ManagementFactory.getThreadMXBean().getThreadCount();
       List<CompletableFuture<Hold>> waits = acquireAll(waiter);
       Await.until(
-          "all wait",
-          () -> server.call(redis -> redis.dbsize()) >= (long) NAMES * KEYS_OF_A_WAIT);
+          "all wait", () -> server.call(redis -> redis.dbsize()) >= (long) NAMES * KEYS_OF_A_WAIT);
       assertThat(connections(server)).isEqualTo(connections);
       List<String> channels = server.call(redis -> redis.pubsubChannels());
       assertThat(channels).hasSize(2);

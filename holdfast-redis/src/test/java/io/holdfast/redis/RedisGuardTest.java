@@ -237,7 +237,8 @@ class RedisGuardTest {
       store.start(start.runtime(), start);
       Await.until(
           "the store is connected",
-          () -> store.connect().toCompletableFuture().handle((v, e) -> e == null).join());
+          () ->
+              store.connect().toCompletableFuture().handle((v, e) -> e == null).join());
       store.guard().write("x", bytes("store"), 2);
       assertThatThrownBy(() -> guard.write("x", bytes("late"), 1))
           .isInstanceOf(StaleTokenException.class);

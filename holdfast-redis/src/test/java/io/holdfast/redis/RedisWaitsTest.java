@@ -32,8 +32,7 @@ class RedisWaitsTest {
   }
 
   private void pushed() {
-    waits.received(
-        (claim.id() + " 1000 5000000 0").getBytes(StandardCharsets.US_ASCII));
+    waits.received((claim.id() + " 1000 5000000 0").getBytes(StandardCharsets.US_ASCII));
   }
 
   /** The engine never ends a claim of which certainly nothing is left. */
