@@ -16,7 +16,11 @@ final class RedisAnswer {
   }
 
   static String text(List<Object> answer, int part) {
-    return new String(bytes(answer, part), StandardCharsets.UTF_8);
+    return string(bytes(answer, part));
+  }
+
+  static String string(byte[] text) {
+    return new String(text, StandardCharsets.UTF_8);
   }
 
   /** Reads a whole number, without a detour through a double. */

@@ -8,8 +8,6 @@ import io.holdfast.spi.Claim;
 import io.holdfast.spi.StoreEvents;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreRuntime;
-import io.lettuce.core.RedisException;
-import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -27,8 +25,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The nodes of a cluster that have slots, each with a connection for commands, and one of them with the connection for
- * messages: what a script publishes reaches the subscribers of every node.
+ * The nodes of a cluster that have slots, each with a connection for commands, and what is listened to there ({@link
+ * ClusterMessages}).
  *
  * <pre>
  *   request -> slot -> {@link ClusterMap} -> {@link RedisNode} -> answer
@@ -46,11 +44,10 @@ final class RedisCluster implements RedisRoute {
   private final ClusterClient client;
   private final RedisKeys keys;
   private final RedisReplicas.Rule replicas;
-  private final RedisLine<StatefulRedisPubSubConnection<byte[], byte[]>> messages;
+  private final ClusterMessages messages;
   private final Map<Endpoint, RedisNode> nodes = new ConcurrentHashMap<>();
   private final ClusterScout scout;
   private volatile ClusterMap map = ClusterMap.EMPTY;
-  private volatile @Nullable Endpoint listensTo;
   private volatile boolean closed;
 
   RedisCluster(
@@ -68,29 +65,11 @@ final class RedisCluster implements RedisRoute {
     this.keys = keys;
     this.replicas = replicas;
     this.scout = new ClusterScout(store, runtime, client, this);
-    byte[] channel = keys.channelOf(runtime.client());
-    this.messages = new RedisLine<>(
-        runtime,
-        new RedisLine.Use<>(
-            this::listen,
-            connection -> RedisLink.subscribe(connection, channel, receiver),
-            events::lookAgainAll,
-            this::lookSoon));
+    this.messages = new ClusterMessages(runtime, events, client, this, keys, receiver);
   }
 
-  /** Any node will do; another one after one that failed. */
-  private CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> listen() {
-    List<Endpoint> from = scout.shuffled(map.owners());
-    if (from.isEmpty()) {
-      return CompletableFuture.failedFuture(new RedisException("no node is known"));
-    }
-    List<Endpoint> up = from.stream().filter(each -> node(each).isUp()).toList();
-    Endpoint one = up.stream()
-        .filter(each -> !each.equals(listensTo))
-        .findFirst()
-        .orElse(up.isEmpty() ? from.get(0) : up.get(0));
-    listensTo = one;
-    return client.messages(one);
+  List<Endpoint> shuffledOwners() {
+    return scout.shuffled(map.owners());
   }
 
   /**
@@ -189,10 +168,7 @@ final class RedisCluster implements RedisRoute {
         var unused = node.close();
       }
     }
-    Endpoint listening = listensTo;
-    if (listening != null && !owners.contains(listening)) {
-      messages.replace();
-    }
+    messages.adopt(owners);
   }
 
   /** Holds elsewhere are at risk for a moment only: they are renewed at once. */
@@ -270,6 +246,12 @@ final class RedisCluster implements RedisRoute {
   RedisNode owner(int slot) {
     Endpoint owner = map.owner(slot);
     return owner == null ? null : node(owner);
+  }
+
+  @Override
+  public @Nullable String tag(byte[] key) {
+    Endpoint owner = map.owner(ClusterMap.slot(key));
+    return owner == null ? null : messages.tag(owner);
   }
 
   /** A node has said who has the slot now. */

@@ -126,6 +126,13 @@ final class RedisErrors {
         answered);
   }
 
+  /** Says whether the server knows no such command, or does not permit it to us. */
+  static boolean isRefusal(Throwable failure) {
+    RedisCommandExecutionException answered = answered(unwrap(failure));
+    String message = answered == null ? "" : String.valueOf(answered.getMessage());
+    return message.startsWith("ERR unknown command") || hasCode(message, "NOPERM");
+  }
+
   /** Says whether the server has become a replica: another connection may lead to the primary. */
   static boolean isReadOnly(Throwable failure) {
     RedisCommandExecutionException answered = answered(unwrap(failure));

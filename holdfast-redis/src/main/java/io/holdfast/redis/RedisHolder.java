@@ -4,8 +4,12 @@ package io.holdfast.redis;
 import io.holdfast.Holder;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
-/** The holder as it is stored: client, host, pid, thread and note, one on each line, with newlines escaped. */
+/**
+ * The holder as it is stored: client, host, pid, thread and note, one on each line, with newlines escaped. Behind them may
+ * stand the tag of the channel on which its client hears of a grant.
+ */
 final class RedisHolder {
   private static final int PARTS = 5;
 
@@ -24,10 +28,18 @@ final class RedisHolder {
         .getBytes(StandardCharsets.UTF_8);
   }
 
+  /** The same, with a tag. */
+  static byte[] write(Holder holder, @Nullable String tag) {
+    byte[] plain = write(holder);
+    return tag == null
+        ? plain
+        : RedisAnswer.argument(RedisAnswer.string(plain) + '\n' + tag);
+  }
+
   /** Reads what {@link #write} wrote; empty if nobody holds the lock, or it is something else: it decides nothing. */
   static Optional<Holder> read(byte[] stored) {
     String[] parts = new String(stored, StandardCharsets.UTF_8).split("\n", -1);
-    if (parts.length != PARTS) {
+    if (parts.length != PARTS && parts.length != PARTS + 1) {
       return Optional.empty();
     }
     try {

@@ -65,15 +65,17 @@ final class RedisLocks {
     if (mode == Mode.QUEUE) {
       waits.asks(claim, sent);
     }
+    byte[][] of = keys.of(claim.name());
+    String tag = mode == Mode.QUEUE ? route.tag(of[0]) : null;
     return route
         .run(
             RedisScript.ATTEMPT,
-            keys.of(claim.name()),
+            of,
             RedisAnswer.argument(claim.id().toString()),
             mode == Mode.QUEUE ? QUEUE : TRY,
             RedisAnswer.argument(RedisClock.micros(giveUpAt)),
             RedisAnswer.argument(micros(claim.lease())),
-            RedisHolder.write(claim.holder()),
+            RedisHolder.write(claim.holder(), tag),
             WAITER_LEASE,
             retention,
             keys.channel())

@@ -26,6 +26,14 @@ interface RedisRoute {
   CompletionStage<RedisReplicas.Confirmed> runConfirmed(
       Predicate<List<Object>> counts, RedisScript script, byte[][] of, byte[]... arguments);
 
+  /**
+   * Returns what marks the channel that this client listens to where a key is, and nowhere else; null if it listens to
+   * none such.
+   */
+  default @Nullable String tag(byte[] key) {
+    return null;
+  }
+
   /** Splits claims into those that can be in one script. */
   Collection<List<Claim>> together(List<Claim> claims);
 

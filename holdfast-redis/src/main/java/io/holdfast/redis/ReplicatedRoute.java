@@ -132,6 +132,11 @@ final class ReplicatedRoute implements RedisRoute {
   }
 
   @Override
+  public @Nullable String tag(byte[] key) {
+    return route.tag(key);
+  }
+
+  @Override
   public Collection<List<Claim>> together(List<Claim> claims) {
     return route.together(claims);
   }

@@ -144,6 +144,16 @@ local function othersWait(lock)
   return '0'
 end
 
+-- Tells a waiter's client. In a cluster the holder has a sixth line, the tag of a channel at this node: what is published
+-- there does not go to the other nodes. Where nobody hears it, or the tag's slot has left, the plain channel is taken.
+local function tell(channel, holder, message)
+  local tag = string.match(holder, '^[^\n]*\n[^\n]*\n[^\n]*\n[^\n]*\n[^\n]*\n({%d+})$')
+  local told = tag and redis.pcall('SPUBLISH', channel .. tag, message)
+  if type(told) ~= 'number' or told == 0 then
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
 -- If the lock is free: gives it to the first living waiter for its short lease, and tells its client alone.
 local function handOver(lock, channel, retention)
   if isTaken(lock) then
@@ -154,6 +164,6 @@ local function handOver(lock, channel, retention)
     leave(lock, claim)
     local client = string.match(claim, '^(.*)%-')
     local message = claim .. ' ' .. text(lock.rev) .. ' ' .. text(lease) .. ' ' .. othersWait(lock)
-    redis.call('PUBLISH', channel .. client, message)
+    tell(channel .. client, holder, message)
   end
 end
