@@ -7,7 +7,7 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
-import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -84,9 +84,9 @@ final class ShardLine {
   }
 
   /** Takes another channel, if this one's slot is not the node's any more. */
-  void check(Function<byte[], Boolean> isHere) {
+  void check(Predicate<byte[]> isHere) {
     byte[] channel = subscribed;
-    if (channel != null && !isHere.apply(channel)) {
+    if (channel != null && !isHere.test(channel)) {
       line.replace();
     }
   }
