@@ -42,7 +42,7 @@ final class ShardLine {
     this.chooser = chooser;
     this.receiver = receiver;
     this.line = new RedisLine<>(
-        runtime, new RedisLine.Use<>(opener, this::subscribe, missed, () -> subscribed = null));
+        runtime, new RedisLine.Use<>(opener, this::subscribe, missed, this::unsubscribed));
   }
 
   private CompletionStage<?> subscribe(StatefulRedisPubSubConnection<byte[], byte[]> connection) {
@@ -69,6 +69,10 @@ final class ShardLine {
         refused = RedisErrors.isRefusal(failure);
       }
     });
+  }
+
+  private void unsubscribed() {
+    subscribed = null;
   }
 
   /** Subscribes, if it has not and the server can. */
