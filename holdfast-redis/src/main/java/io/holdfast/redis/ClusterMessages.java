@@ -86,12 +86,13 @@ final class ClusterMessages {
       shard.check(name -> each.equals(cluster.map().owner(ClusterMap.slot(name))));
       shard.open();
     }
-    for (Endpoint each : shards.keySet()) {
-      ShardLine former = owners.contains(each) ? null : shards.remove(each);
-      if (former != null) {
-        var unused = former.close();
+    shards.entrySet().removeIf(each -> {
+      boolean isGone = !owners.contains(each.getKey());
+      if (isGone) {
+        var unused = each.getValue().close();
       }
-    }
+      return isGone;
+    });
     Endpoint listening = listensTo;
     if (listening != null && !owners.contains(listening)) {
       plain.replace();
