@@ -62,7 +62,7 @@ class RedisWaitsTest {
   @Test
   void queuedClaim_isRememberedUntilItsEnd() {
     waits.asks(claim, now);
-    waits.queued(claim, now);
+    waits.queued(claim, now, 500);
     waits.asks(claim, now);
     waits.notApplied(claim);
     waits.notApplied(claim);
