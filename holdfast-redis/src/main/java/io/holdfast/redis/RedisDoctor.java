@@ -25,7 +25,8 @@ final class RedisDoctor {
           + " +hello +auth +select +client|setname +info";
 
   /** What a cluster needs besides. */
-  private static final String CLUSTER_COMMANDS = " +cluster|slots +cluster|info +asking +ssubscribe +sunsubscribe +spublish";
+  private static final String CLUSTER_COMMANDS =
+      " +cluster|slots +cluster|info +asking +ssubscribe +sunsubscribe +spublish";
 
   private final RedisRoute route;
   private final Kind kind;

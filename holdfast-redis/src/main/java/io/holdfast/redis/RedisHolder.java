@@ -31,9 +31,7 @@ final class RedisHolder {
   /** The same, with a tag. */
   static byte[] write(Holder holder, @Nullable String tag) {
     byte[] plain = write(holder);
-    return tag == null
-        ? plain
-        : RedisAnswer.argument(RedisAnswer.string(plain) + '\n' + tag);
+    return tag == null ? plain : RedisAnswer.argument(RedisAnswer.string(plain) + '\n' + tag);
   }
 
   /** Reads what {@link #write} wrote; empty if nobody holds the lock, or it is something else: it decides nothing. */

@@ -93,8 +93,7 @@ class ClusterMessagesTest {
       holds.add(holder.lock(name, LONG).acquire());
       waits.add(waiter.lock(name, LONG).acquireAsync());
       Await.until(
-          "it waits",
-          () -> holder.admin().inspect(name).map(LockInfo::waiters).orElse(0) == 1);
+          "it waits", () -> holder.admin().inspect(name).map(LockInfo::waiters).orElse(0) == 1);
     }
     return waits;
   }
@@ -127,8 +126,9 @@ class ClusterMessagesTest {
     Await.until("both listen at each node", () -> sharded(2));
     List<Hold> holds = new ArrayList<>();
     List<CompletableFuture<Hold>> waits = waits(holder, waiter, holds);
-    servers.primaries().forEach(each ->
-        each.call(redis -> redis.clientKill(KillArgs.Builder.typePubsub())));
+    servers
+        .primaries()
+        .forEach(each -> each.call(redis -> redis.clientKill(KillArgs.Builder.typePubsub())));
     handOver(holds, waits);
     Await.until("both listen again", () -> sharded(2));
   }
@@ -139,8 +139,8 @@ class ClusterMessagesTest {
     for (RedisServer each : servers.servers()) {
       each.call(redis -> {
         var rules = new CommandArgs<>(StringCodec.UTF8).add("SETUSER").add("old");
-        for (String rule : List.of(
-            "on", ">secret", "~*", "&*", "+@all", "-ssubscribe", "-spublish")) {
+        for (String rule :
+            List.of("on", ">secret", "~*", "&*", "+@all", "-ssubscribe", "-spublish")) {
           rules.add(rule);
         }
         return redis.dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8), rules);
