@@ -26,6 +26,7 @@ public final class Run {
   private List<Violation> violations = List.of();
   private @Nullable RuntimeException failure;
   private @Nullable Consumer<SimWorld> script;
+  private @Nullable Failover failover;
 
   private Run(long seed, @Nullable Flaw flaw) {
     this.seed = seed;
@@ -82,6 +83,22 @@ public final class Run {
     return run;
   }
 
+  /**
+   * Runs a seed in a world whose store dies again and again, and whose replica takes its place.
+   *
+   * @param seed decides everything
+   * @param how what the replica knows then
+   * @param flaw what is wrong with the protocol; null for the right one
+   * @return what came of it
+   */
+  public static Run replicated(long seed, Failover how, @Nullable Flaw flaw) {
+    Run run = new Run(seed, flaw);
+    run.failover = how;
+    run.world.setup.chances.set(Fault.STORE_STEP, 0);
+    run.runAll();
+    return run;
+  }
+
   private void runAll() {
     try {
       play();
@@ -97,6 +114,10 @@ public final class Run {
       world.start().actors.forEach(SimActor::start);
     }
     new Weather(world, world.random.split()).begin();
+    Failover how = failover;
+    if (how != null) {
+      new SimReplica(world, how, world.random.split()).begin();
+    }
     boolean more = true;
     while (more && world.operations < world.setup.operations && world.now < FAULTY_AT_MOST) {
       more = step();

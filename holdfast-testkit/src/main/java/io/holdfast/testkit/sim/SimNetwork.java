@@ -92,6 +92,9 @@ final class SimNetwork {
       long arrived,
       LongFunction<T> atStore,
       @Nullable Consumer<T> answered) {
+    if (world.server.isDown()) {
+      return;
+    }
     T answer = atStore.apply(arrived);
     if (world.trace != null) {
       world.tell(from, message, id, "applied: " + answer);

@@ -52,6 +52,26 @@ final class SimRow {
     this.name = name;
   }
 
+  /** Returns one that is the same; who looks again at this one looks again at that one too. */
+  SimRow copy() {
+    SimRow copy = new SimRow(name);
+    copy.holder = holder;
+    copy.holderProcess = holderProcess;
+    copy.revision = revision;
+    copy.since = since;
+    copy.until = until;
+    copy.kept = kept;
+    copy.freed = freed;
+    for (Waiter each : waiters) {
+      Waiter waiter = new Waiter(each.claim, each.process);
+      waiter.until = each.until;
+      copy.waiters.add(waiter);
+    }
+    copy.watchers.putAll(watchers);
+    copy.written = written;
+    return copy;
+  }
+
   boolean isHeldBy(ClaimId id) {
     return holder != null && holder.id().equals(id);
   }

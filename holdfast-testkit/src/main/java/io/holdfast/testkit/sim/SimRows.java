@@ -30,6 +30,21 @@ final class SimRows {
     this.clock = clock;
   }
 
+  Map<String, SimRow> copy() {
+    Map<String, SimRow> copies = new LinkedHashMap<>();
+    rows.forEach((lock, row) -> copies.put(lock, row.copy()));
+    return copies;
+  }
+
+  /** Takes over what was copied; what a lock guards is not part of it. */
+  void become(Map<String, SimRow> copies) {
+    Map<String, Long> written = new LinkedHashMap<>();
+    rows.forEach((lock, row) -> written.put(lock, row.written));
+    rows.clear();
+    copies.forEach((lock, row) -> rows.put(lock, row.copy()));
+    written.forEach((lock, token) -> rows.computeIfAbsent(lock, SimRow::new).written = token);
+  }
+
   Collection<SimRow> all() {
     return rows.values();
   }

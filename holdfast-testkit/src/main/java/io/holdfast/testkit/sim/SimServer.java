@@ -27,6 +27,7 @@ final class SimServer {
   private final SimRows rows;
   private final Map<String, Long> epochs = new HashMap<>();
   private long aheadMicros;
+  private boolean down;
 
   SimServer(SimWorld world) {
     this.world = world;
@@ -54,6 +55,28 @@ final class SimServer {
     if (open) {
       world.count(Fault.STORE_STEP);
     }
+  }
+
+  // its death, and who takes its place
+
+  /** Whether it is dead: nothing arrives. */
+  boolean isDown() {
+    return down;
+  }
+
+  void down(boolean dead) {
+    down = dead;
+  }
+
+  /** What a replica would have that had heard of everything. */
+  Map<String, SimRow> copy() {
+    return rows.copy();
+  }
+
+  /** A replica takes its place, with what it has heard of, and a clock that is behind. */
+  void become(Map<String, SimRow> heard, long behindMicros) {
+    rows.become(heard);
+    step(-behindMicros);
   }
 
   // the verbs
@@ -230,7 +253,7 @@ final class SimServer {
   void evict(String lock, long revision) {
     SimRow row = rows.find(lock);
     long now = micros();
-    if (row == null) {
+    if (row == null || down) {
       return;
     }
     rows.expire(row, now);
