@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.Hold;
+import io.holdfast.HoldLostException;
 import io.holdfast.HoldState;
 import io.holdfast.Holder;
 import io.holdfast.Holdfast;
 import io.holdfast.HoldfastException;
 import io.holdfast.LockInfo;
 import io.holdfast.LockOptions;
+import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.spi.Answer;
@@ -24,6 +26,7 @@ import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
+import io.lettuce.core.KillArgs;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.CommandArgs;
@@ -165,6 +168,37 @@ class ClusterFaultsTest {
       assertThat(next.token()).isGreaterThan(hold.token());
       assertThat(next.release()).isTrue();
       Await.until("the other can be released", () -> releases(other));
+    } finally {
+      former.start();
+    }
+  }
+
+  /** The replica never heard of the grant: its takeover forgets it, the holder is told at its next renewal. */
+  @Test
+  void kill_ofANode_beforeItsReplicaKnew_isTold() throws Exception {
+    LockOptions middling =
+        LockOptions.builder().leaseFor(Duration.ofSeconds(15)).build();
+    Holdfast holder = client();
+    RedisServer former = servers.primary("forgotten");
+    RedisServer replica = servers.replicaOf(former);
+    replica.pause();
+    Hold hold;
+    try {
+      // else what is written from now on would wait for it in its socket
+      former.call(redis -> redis.clientKill(KillArgs.Builder.typeSlave()));
+      hold = holder.lock("forgotten", middling).acquire();
+      former.kill();
+    } finally {
+      replica.resume();
+    }
+    try {
+      Await.until("the loss is told", () -> hold.state() == HoldState.LOST);
+      assertThatThrownBy(hold::ensureValid)
+          .isInstanceOfSatisfying(
+              HoldLostException.class, e -> assertThat(e.reason()).isEqualTo(LossReason.GONE));
+      try (Hold next = client().lock("forgotten", middling).acquire(Duration.ofSeconds(10))) {
+        assertThat(next.token()).isGreaterThan(hold.token());
+      }
     } finally {
       former.start();
     }

@@ -142,6 +142,15 @@ final class ClusterServers implements AutoCloseable {
     return servers.stream().filter(each -> each.port() == port).findFirst().orElseThrow();
   }
 
+  /** Returns the server that takes over from another one. */
+  RedisServer replicaOf(RedisServer primary) {
+    String line = "master_port:" + primary.port();
+    return servers.stream()
+        .filter(each -> each.call(redis -> redis.info("replication")).contains(line))
+        .findFirst()
+        .orElseThrow();
+  }
+
   /** Returns the port of the node that has the slot of a lock, as another one says. */
   static int portOf(String lock, RedisServer said) {
     String nodes = said.call(RedisCommands::clusterNodes);

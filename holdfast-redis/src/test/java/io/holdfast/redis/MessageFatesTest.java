@@ -9,8 +9,6 @@ import io.holdfast.Holdfast;
 import io.holdfast.LockEvent.Acquired;
 import io.holdfast.LockEvent.Lost;
 import io.holdfast.LockOptions;
-import io.holdfast.redis.RespProxy.Catch;
-import io.holdfast.redis.RespProxy.Fate;
 import io.holdfast.testkit.Await;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;

@@ -13,6 +13,7 @@ import io.holdfast.testkit.Await;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -86,6 +87,11 @@ final class ProxiedRedis
 
   RespProxy proxy() {
     return proxy;
+  }
+
+  /** Returns the server's folder. */
+  Path folder() {
+    return server.folder();
   }
 
   /** Asks the server, past the proxy and the store. */

@@ -31,6 +31,12 @@ final class RedlockNodes implements AutoCloseable {
     this(rule, Stream.generate(RedisServer::forgetful).limit(rule.nodes()).toList());
   }
 
+  /** The same, and their clocks can be moved. */
+  static RedlockNodes withClocks(RedlockRule rule) {
+    return new RedlockNodes(
+        rule, Stream.generate(RedisServer::withAClock).limit(rule.nodes()).toList());
+  }
+
   /** Uses servers that run already, in the same way. */
   RedlockNodes(RedlockRule rule, List<RedisServer> running) {
     this.rule = rule;

@@ -15,8 +15,6 @@ import io.holdfast.LockInfo;
 import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.redis.RespFrames.Frame;
-import io.holdfast.redis.RespProxy.Catch;
-import io.holdfast.redis.RespProxy.Fate;
 import io.holdfast.testkit.Await;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;

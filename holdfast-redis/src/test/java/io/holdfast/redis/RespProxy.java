@@ -29,24 +29,7 @@ import org.jspecify.annotations.Nullable;
  * only ever lost together with its connection.
  */
 final class RespProxy implements AutoCloseable {
-  /** What happens to a request or a message. */
-  enum Fate {
-    /** The connection breaks, and the request does not arrive. */
-    LOSE_REQUEST,
-    /** The request arrives, and the connection breaks before its reply is through. */
-    LOSE_REPLY,
-    /** The request arrives twice, at once; or the message does. */
-    TWICE,
-    /** The connection breaks, and the request arrives when the test lets it go. */
-    LATE_REQUEST,
-    /** The reply, or the message, waits until the test lets it go, and with it all that follows. */
-    HOLD_REPLY,
-    /** Nothing arrives from now on, and the connection stays open. */
-    SILENCE,
-    /** The message does not arrive. */
-    MISS
-  }
-
+  private static final byte[] PING = RedisKeys.ascii("PING\r\n");
   private static final Map<String, String> SCRIPTS = new HashMap<>();
 
   static {
@@ -64,35 +47,6 @@ final class RespProxy implements AutoCloseable {
   private CompletableFuture<?> upwards = CompletableFuture.completedFuture(true);
   private CompletableFuture<?> downwards = upwards;
   private volatile boolean refusing;
-
-  /** One thing to be caught. */
-  static final class Catch {
-    private final String what;
-    private final Fate fate;
-    private final CompletableFuture<Frame> caught = new CompletableFuture<>();
-    private final CompletableFuture<Frame> answered = new CompletableFuture<>();
-    private final CompletableFuture<Boolean> goes = new CompletableFuture<>();
-
-    Catch(String what, Fate fate) {
-      this.what = what;
-      this.fate = fate;
-    }
-
-    /** Completes when it has come by, with the request or the message. */
-    CompletableFuture<Frame> caught() {
-      return caught;
-    }
-
-    /** Completes with the server's reply to the request, or to its second copy; whoever gets it. */
-    CompletableFuture<Frame> answered() {
-      return answered;
-    }
-
-    /** Lets go what waits. */
-    void letGo() {
-      goes.complete(true);
-    }
-  }
 
   /** Who waits for a reply. */
   private record Expected(@Nullable Catch rule, boolean isForTheClient) {}
@@ -149,7 +103,15 @@ final class RespProxy implements AutoCloseable {
 
   /** What is to happen to the next one that nothing else was said about. */
   Catch next(String what, Fate fate) {
-    Catch rule = new Catch(what, fate);
+    return next(new Catch(what, fate, ""));
+  }
+
+  /** The next one is answered with an error, as if the server had said so. */
+  Catch refuse(String what, String error) {
+    return next(new Catch(what, Fate.REFUSE, error));
+  }
+
+  private Catch next(Catch rule) {
     synchronized (catches) {
       catches.add(rule);
     }
@@ -251,6 +213,11 @@ final class RespProxy implements AutoCloseable {
           send(frame, new Expected(null, true));
           send(frame, new Expected(rule, false));
         }
+        case REFUSE -> {
+          // something harmless in its place, so that answers stay in order
+          expected.add(new Expected(rule, true));
+          server.getOutputStream().write(PING);
+        }
         case LATE_REQUEST -> {
           client.close();
           Objects.requireNonNull(rule).goes.join();
@@ -315,6 +282,10 @@ final class RespProxy implements AutoCloseable {
         }
         if (rule.fate == Fate.HOLD_REPLY) {
           rule.goes.join();
+        }
+        if (rule.fate == Fate.REFUSE) {
+          client.getOutputStream().write(RedisKeys.ascii("-" + rule.error + "\r\n"));
+          return true;
         }
       }
       if (who.isForTheClient) {

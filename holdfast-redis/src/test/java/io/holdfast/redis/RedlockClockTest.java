@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.Hold;
+import io.holdfast.HoldState;
+import io.holdfast.Holdfast;
+import io.holdfast.LockEvent;
+import io.holdfast.LockEvent.Renewed;
+import io.holdfast.LockOptions;
+import io.holdfast.testkit.Await;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Real Redlock nodes whose clocks are moved: one of three is put up with, a majority is the declared exception. */
+class RedlockClockTest {
+  private static final RedlockRule RULE =
+      new RedlockRule(3, Duration.ofSeconds(3), Duration.ofMillis(500));
+  private static final LockOptions RENEWED =
+      LockOptions.builder().leaseFor(Duration.ofMillis(1200)).build();
+
+  @SuppressWarnings("NullAway.Init")
+  private static RedlockNodes nodes;
+
+  private final List<LockEvent> events = new CopyOnWriteArrayList<>();
+
+  @BeforeAll
+  static void start() {
+    nodes = RedlockNodes.withClocks(RULE);
+  }
+
+  @AfterAll
+  static void stop() {
+    nodes.close();
+  }
+
+  @BeforeEach
+  void right() {
+    for (int i = 0; i < RULE.nodes(); i++) {
+      nodes.server(i).clockAhead(Duration.ZERO);
+    }
+    nodes.clear();
+  }
+
+  private Holdfast client() {
+    return Holdfast.builder().store(nodes.store()).listener(events::add).build();
+  }
+
+  private long renewals() {
+    return events.stream().filter(Renewed.class::isInstance).count();
+  }
+
+  /** One clock is moved: the hold goes on by the others, nobody else gets the lock, and tokens grow. */
+  @ParameterizedTest
+  @ValueSource(strings = {"PT1H", "PT-1H"})
+  void oneClockMoves_changesNothing(Duration step) throws Exception {
+    try (Holdfast one = client();
+        Holdfast other = client()) {
+      Hold hold = one.lock("x", RENEWED).acquire(Await.PATIENCE);
+      nodes.server(2).clockAhead(step);
+      long before = renewals();
+      Await.until("it is renewed twice", () -> renewals() >= before + 2);
+      assertThat(other.lock("x", RENEWED).tryAcquire()).isEmpty();
+      CompletableFuture<Hold> waiter = other.lock("x", RENEWED).acquireAsync();
+      assertThat(hold.isValid()).isTrue();
+      assertThat(hold.release()).isTrue();
+      Hold next = Await.value(waiter);
+      assertThat(next.token()).isGreaterThan(hold.token());
+      assertThat(next.release()).isTrue();
+    }
+  }
+
+  /** A majority's clocks step forward: others may have the lock, the holder is told in time, and tokens grow. */
+  @ParameterizedTest
+  @ValueSource(strings = {"PT10S", "PT1H"})
+  void majorityStepsForward_isTold(Duration step) throws Exception {
+    try (Holdfast one = client();
+        Holdfast other = client()) {
+      Hold hold = one.lock("x", RENEWED).acquire(Await.PATIENCE);
+      nodes.server(1).clockAhead(step);
+      nodes.server(2).clockAhead(step);
+      Await.until("the loss is told", () -> hold.state() == HoldState.LOST);
+      Hold next = other.lock("x", RENEWED).acquire(Await.PATIENCE);
+      assertThat(next.token()).isGreaterThan(hold.token());
+      assertThat(next.release()).isTrue();
+    }
+  }
+}
