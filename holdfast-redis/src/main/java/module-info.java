@@ -4,6 +4,9 @@ module io.holdfast.redis {
   requires static org.jspecify;
   requires transitive io.holdfast.core;
   requires transitive lettuce.core;
+  requires io.netty.buffer;
+  requires io.netty.handler;
+  requires io.netty.transport;
 
   exports io.holdfast.redis;
 

@@ -9,13 +9,13 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SocketOptions.KeepAliveOptions;
 import io.lettuce.core.SslOptions;
+import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,6 +42,8 @@ final class OwnRedisClient implements RedisConnector {
         .build();
     ClientOptions.Builder builder = ClientOptions.builder()
         .autoReconnect(false)
+        // the engine has time-outs of its own, and this one costs a timer for each command
+        .timeoutOptions(TimeoutOptions.create())
         .socketOptions(SocketOptions.builder()
             .connectTimeout(connectTimeout)
             .tcpNoDelay(true)
@@ -64,8 +66,7 @@ final class OwnRedisClient implements RedisConnector {
   private synchronized RedisClient client() {
     RedisClient made = client;
     if (made == null) {
-      made = lent == null ? RedisClient.create(uri) : RedisClient.create(lent, uri);
-      made.setOptions(options);
+      made = RedisDriver.make(options, lent);
       client = made;
     }
     return made;
@@ -112,8 +113,7 @@ final class OwnRedisClient implements RedisConnector {
     RedisClient made = client;
     if (made != null) {
       client = null;
-      // not awaited: it may be one of its own threads that closes
-      var unused = made.shutdownAsync(0, 1, TimeUnit.SECONDS);
+      RedisDriver.shutDown(made, lent == null);
     }
   }
 }

@@ -19,10 +19,9 @@ final class RedisDoctor {
   private static final Duration CLOCKS_APART = Duration.ofSeconds(1);
 
   /** What the scripts and the two connections use. */
-  private static final String COMMANDS =
-      "+eval +evalsha +time +exists +hset +hmget +hget +hdel +hvals"
-          + " +pexpireat +del +zadd +zrem +zrange +zscore +zcard +publish +subscribe +unsubscribe +scan +ping"
-          + " +hello +auth +select +client|setname +info";
+  private static final String COMMANDS = "+eval +evalsha +time +exists +hset +hget +hdel +hvals"
+      + " +pexpireat +del +zadd +zrem +zrange +zscore +zcard +publish +subscribe +unsubscribe +scan +ping"
+      + " +hello +auth +select +client|setname +info";
 
   /** What a cluster needs besides. */
   private static final String CLUSTER_COMMANDS =

@@ -32,7 +32,15 @@ final class RedisLocks {
   private static final int BATCH = 100;
 
   private static final int KEYS = 3;
-  private static final byte[] YES = {'1'};
+  /** What a granted attempt's answer begins with. */
+  static final char GRANTED = 'G';
+
+  /** Where the parts of packed answers are. */
+  private static final int REVISION = 9;
+
+  private static final int OTHERS_WAIT = 17;
+  private static final int IS_FINAL = 9;
+
   private static final byte[] TRY = {'T'};
   private static final byte[] QUEUE = {'Q'};
   private static final byte[] WAITER_LEASE = RedisAnswer.argument(micros(RedisWaits.LEASE));
@@ -102,13 +110,16 @@ final class RedisLocks {
   }
 
   private Answer attempted(Claim claim, Mode mode, Moment sent, List<Object> answer) {
+    if (RedisAnswer.packed(answer) == GRANTED) {
+      waits.over(claim);
+      return new Answer.Granted(new Grant(
+          RedisAnswer.packedNumber(answer, REVISION),
+          sent,
+          claim.lease(),
+          RedisAnswer.packedFlag(answer, OTHERS_WAIT)));
+    }
     String kind = RedisAnswer.text(answer, 1);
     switch (kind) {
-      case "G" -> {
-        waits.over(claim);
-        return new Answer.Granted(
-            grant(claim, RedisAnswer.number(answer, 2), sent, RedisAnswer.text(answer, 3)));
-      }
       case "B" -> {
         long left = RedisAnswer.number(answer, 2);
         if (mode == Mode.QUEUE) {
@@ -210,20 +221,18 @@ final class RedisLocks {
             RedisAnswer.argument(RedisClock.micros(lastGiveUp)),
             retention,
             keys.channel())
-        .thenApply(answer ->
-            new Ended(outcome(RedisAnswer.text(answer, 1)), isYes(answer, 2), isYes(answer, 3)));
+        .thenApply(answer -> new Ended(
+            outcome(RedisAnswer.packed(answer)),
+            RedisAnswer.packedFlag(answer, IS_FINAL),
+            RedisAnswer.packedFlag(answer, IS_FINAL + 1)));
   }
 
-  private static boolean isYes(List<Object> answer, int part) {
-    return java.util.Arrays.equals(RedisAnswer.bytes(answer, part), YES);
-  }
-
-  private static Outcome outcome(String text) {
-    return switch (text) {
-      case "R" -> Outcome.RELEASED;
-      case "W" -> Outcome.WITHDRAWN;
-      case "N" -> Outcome.NOT_THERE;
-      default -> throw new IllegalStateException("no answer of end.lua: " + text);
+  private static Outcome outcome(char found) {
+    return switch (found) {
+      case 'R' -> Outcome.RELEASED;
+      case 'W' -> Outcome.WITHDRAWN;
+      case 'N' -> Outcome.NOT_THERE;
+      default -> throw new IllegalStateException("no answer of end.lua: " + found);
     };
   }
 }

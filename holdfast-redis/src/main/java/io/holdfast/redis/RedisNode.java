@@ -2,11 +2,10 @@
 package io.holdfast.redis;
 
 import io.holdfast.spi.StoreRuntime;
-import io.lettuce.core.RedisFuture;
-import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -110,7 +109,9 @@ final class RedisNode {
   }
 
   private CompletionStage<List<Object>> check(StatefulRedisConnection<byte[], byte[]> connection) {
-    return send(connection.async(), RedisScript.CHECK, keysOfNothing.get(), new byte[][] {channel});
+    Pending answer = new Pending();
+    send(connection, RedisScript.CHECK, keysOfNothing.get(), new byte[][] {channel}, answer);
+    return answer;
   }
 
   /** Opens the connection, if there is none. */
@@ -142,12 +143,24 @@ final class RedisNode {
 
   /** Runs a script; its answer begins with the server's time. */
   CompletionStage<List<Object>> run(RedisScript script, byte[][] of, byte[]... arguments) {
-    return ask(redis -> send(redis, script, of, arguments));
+    StatefulRedisConnection<byte[], byte[]> connection = commands.current();
+    if (connection == null) {
+      return CompletableFuture.failedFuture(RedisErrors.down(store));
+    }
+    Pending answer = new Asked(sent(connection));
+    send(connection, script, of, arguments, answer);
+    return answer;
   }
 
   /** Runs a script on a node that is taking over its keys. */
   CompletionStage<List<Object>> runAsking(RedisScript script, byte[][] of, byte[]... arguments) {
-    return ask(redis -> sendAsking(redis, script, of, arguments));
+    StatefulRedisConnection<byte[], byte[]> connection = commands.current();
+    if (connection == null) {
+      return CompletableFuture.failedFuture(RedisErrors.down(store));
+    }
+    Pending answer = new Asked(sent(connection));
+    asking(connection, script, of, arguments, answer);
+    return answer;
   }
 
   /** Returns what waits for replicas; null if none are asked for. */
@@ -159,83 +172,116 @@ final class RedisNode {
   /** Sends a command; what fails is a failure of ours. */
   <T> CompletionStage<T> ask(
       Function<RedisAsyncCommands<byte[], byte[]>, CompletionStage<T>> command) {
+    return askOn(connection -> command.apply(connection.async()));
+  }
+
+  /** Sends commands on the connection that is there now; what fails is a failure of ours. */
+  <T> CompletionStage<T> askOn(
+      Function<StatefulRedisConnection<byte[], byte[]>, CompletionStage<T>> command) {
     StatefulRedisConnection<byte[], byte[]> connection = commands.current();
     if (connection == null) {
       return CompletableFuture.failedFuture(RedisErrors.down(store));
     }
     Traffic on = sent(connection);
     CompletableFuture<T> answer = new CompletableFuture<>();
-    command.apply(connection.async()).whenComplete((value, failure) -> {
+    command.apply(connection).whenComplete((value, failure) -> {
       answered(on);
       if (failure == null) {
         answer.complete(value);
-        return;
+      } else {
+        answer.completeExceptionally(meaning(connection, failure));
       }
-      if (RedisErrors.isReadOnly(failure) && connection.equals(commands.current())) {
-        listener.astray();
-      }
-      answer.completeExceptionally(RedisErrors.of(store, failure));
     });
     return answer;
   }
 
+  private RuntimeException meaning(
+      StatefulRedisConnection<byte[], byte[]> connection, Throwable failure) {
+    if (RedisErrors.isReadOnly(failure) && connection.equals(commands.current())) {
+      listener.astray();
+    }
+    return RedisErrors.of(store, failure);
+  }
+
   /** Sends a script on one certain connection. */
   CompletionStage<List<Object>> send(
-      RedisAsyncCommands<byte[], byte[]> redis,
+      StatefulRedisConnection<byte[], byte[]> connection,
       RedisScript script,
       byte[][] of,
       byte[][] arguments) {
-    CompletableFuture<List<Object>> answer = new CompletableFuture<>();
-    RedisFuture<List<Object>> first =
-        redis.evalsha(script.sha(), ScriptOutputType.MULTI, of, arguments);
-    first.whenComplete((value, failure) -> {
-      if (failure != null && RedisErrors.isNoScript(failure)) {
-        // it was not run, so that sending it is no repetition; the server knows it from now on
-        whole(redis, script, of, arguments)
-            .whenComplete((late, again) -> settle(answer, late, again));
-      } else {
-        settle(answer, value, failure);
-      }
-    });
+    Pending answer = new Pending();
+    send(connection, script, of, arguments, answer);
     return answer;
   }
 
   /** The same, on a node that is taking over its keys. */
   CompletionStage<List<Object>> sendAsking(
-      RedisAsyncCommands<byte[], byte[]> redis,
+      StatefulRedisConnection<byte[], byte[]> connection,
       RedisScript script,
       byte[][] of,
       byte[][] arguments) {
-    // it counts for the next command alone; another one may come between, and this one is sent elsewhere again
-    var unused = redis.asking();
-    CompletableFuture<List<Object>> answer = new CompletableFuture<>();
-    whole(redis, script, of, arguments)
-        .whenComplete((value, failure) -> settle(answer, value, failure));
+    Pending answer = new Pending();
+    asking(connection, script, of, arguments, answer);
     return answer;
   }
 
-  private CompletionStage<List<Object>> whole(
-      RedisAsyncCommands<byte[], byte[]> redis,
+  private static void asking(
+      StatefulRedisConnection<byte[], byte[]> connection,
       RedisScript script,
       byte[][] of,
-      byte[][] arguments) {
-    return redis.eval(script.text(), ScriptOutputType.MULTI, of, arguments);
+      byte[][] arguments,
+      RedisCall.Reply answer) {
+    // it counts for the next command alone; another one may come between, and this one is sent elsewhere again
+    var unused = connection.async().asking();
+    RedisCall.whole(script, of, arguments, answer).on(connection);
   }
 
-  private void settle(
-      CompletableFuture<List<Object>> answer,
-      @Nullable List<Object> value,
-      @Nullable Throwable failure) {
-    if (value == null) {
-      answer.completeExceptionally(
-          failure == null ? new IllegalStateException("an empty answer") : failure);
-      return;
+  private void send(
+      StatefulRedisConnection<byte[], byte[]> connection,
+      RedisScript script,
+      byte[][] of,
+      byte[][] arguments,
+      Pending answer) {
+    RedisCall call = RedisCall.named(script, of, arguments, (value, failure) -> {
+      if (failure != null && RedisErrors.isNoScript(failure)) {
+        // it was not run, so that sending it is no repetition; the server knows it from now on
+        RedisCall.whole(script, of, arguments, answer).on(connection);
+      } else {
+        answer.done(value, failure);
+      }
+    });
+    call.on(connection);
+  }
+
+  /** The answer of a script, as it is while a connection is being prepared. */
+  private class Pending extends CompletableFuture<List<Object>> implements RedisCall.Reply {
+    @Override
+    public void done(@Nullable List<Object> value, @Nullable Throwable failure) {
+      if (value == null) {
+        completeExceptionally(Objects.requireNonNull(failure));
+        return;
+      }
+      try {
+        clock.heard(RedisAnswer.now(value));
+        complete(value);
+      } catch (RuntimeException e) {
+        completeExceptionally(e);
+      }
     }
-    try {
-      clock.heard(RedisAnswer.number(value, 0));
-      answer.complete(value);
-    } catch (RuntimeException e) {
-      answer.completeExceptionally(e);
+  }
+
+  /** The answer of a script on the connection in use: its coming is noted, and what fails is a failure of ours. */
+  private final class Asked extends Pending {
+    private final Traffic on;
+
+    Asked(Traffic on) {
+      this.on = on;
+    }
+
+    @Override
+    public void done(@Nullable List<Object> value, @Nullable Throwable failure) {
+      answered(on);
+      super.done(value, failure == null ? null : meaning(on.connection, failure));
     }
   }
 

@@ -2,6 +2,7 @@
 package io.holdfast.redis;
 
 import io.holdfast.spi.StoreException;
+import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -49,7 +50,7 @@ final class RedisReplicas {
 
   /** A script on the way to some connection. */
   private interface Call
-      extends Function<RedisAsyncCommands<byte[], byte[]>, CompletionStage<List<Object>>> {}
+      extends Function<StatefulRedisConnection<byte[], byte[]>, CompletionStage<List<Object>>> {}
 
   private static final class Request {
     final Call call;
@@ -95,13 +96,13 @@ final class RedisReplicas {
    */
   CompletionStage<Confirmed> run(
       Predicate<List<Object>> counts, RedisScript script, byte[][] of, byte[]... arguments) {
-    return run(new Request(redis -> node.send(redis, script, of, arguments), counts));
+    return run(new Request(on -> node.send(on, script, of, arguments), counts));
   }
 
   /** Runs a script on a node that is taking over its keys. */
   CompletionStage<Confirmed> runAsking(
       Predicate<List<Object>> counts, RedisScript script, byte[][] of, byte[]... arguments) {
-    return run(new Request(redis -> node.sendAsking(redis, script, of, arguments), counts));
+    return run(new Request(on -> node.sendAsking(on, script, of, arguments), counts));
   }
 
   private CompletionStage<Confirmed> run(Request mine) {
@@ -136,22 +137,23 @@ final class RedisReplicas {
       // what waits now fails, and finds it when it comes again
       var unused = node.open();
     }
-    node.<Long>ask(redis -> run(redis, group)).whenComplete((replicas, failure) -> {
+    node.<Long>askOn(connection -> run(connection, group)).whenComplete((replicas, failure) -> {
       group.forEach(each -> settle(each, replicas, failure));
       runNext();
     });
   }
 
-  private CompletionStage<Long> run(RedisAsyncCommands<byte[], byte[]> redis, List<Request> group) {
+  private CompletionStage<Long> run(
+      StatefulRedisConnection<byte[], byte[]> connection, List<Request> group) {
     List<CompletableFuture<?>> sent = new ArrayList<>();
     for (Request each : group) {
       sent.add(each.call
-          .apply(redis)
+          .apply(connection)
           .handle((answer, failure) -> answered(each, answer, failure))
           .toCompletableFuture());
     }
     return CompletableFuture.allOf(sent.toArray(CompletableFuture[]::new))
-        .thenCompose(all -> confirmed(redis, group));
+        .thenCompose(all -> confirmed(connection.async(), group));
   }
 
   private boolean answered(

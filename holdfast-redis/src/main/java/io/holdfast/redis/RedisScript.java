@@ -9,10 +9,11 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Locale;
+import java.util.stream.Collectors;
 
 /**
- * The scripts: resources; those for locks each with {@code lock.lua} or {@code redlock.lua} in front. Their contracts
- * stand at their heads.
+ * The scripts: resources. Their contracts stand at their heads; a line {@code -- include NAME} stands for another
+ * resource, so that what is seldom needed can come after a quick way out.
  */
 enum RedisScript {
   ATTEMPT,
@@ -31,20 +32,14 @@ enum RedisScript {
   ONCE_ISSUE,
   ONCE_CONSUME;
 
+  private static final String INCLUDE = "-- include ";
+
   private final String text;
   private final String sha;
 
   RedisScript() {
-    String own = name().toLowerCase(Locale.ROOT).replace('_', '-');
-    this.text = head(own) + resource(own);
+    this.text = resource(name().toLowerCase(Locale.ROOT).replace('_', '-') + ".lua");
     this.sha = sha1(text.getBytes(StandardCharsets.UTF_8));
-  }
-
-  private static String head(String name) {
-    if (name.equals("guard") || name.startsWith("once-")) {
-      return "";
-    }
-    return resource(name.startsWith("redlock-") ? "redlock" : "lock");
   }
 
   String text() {
@@ -57,13 +52,17 @@ enum RedisScript {
   }
 
   private static String resource(String name) {
-    try (InputStream in = RedisScript.class.getResourceAsStream(name + ".lua")) {
+    try (InputStream in = RedisScript.class.getResourceAsStream(name)) {
       if (in == null) {
-        throw new IllegalStateException("the jar is incomplete: " + name + ".lua is missing");
+        throw new IllegalStateException("the jar is incomplete: " + name + " is missing");
       }
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8)
+          .lines()
+          .map(line ->
+              line.startsWith(INCLUDE) ? resource(line.substring(INCLUDE.length())) : line + "\n")
+          .collect(Collectors.joining());
     } catch (IOException e) {
-      throw new UncheckedIOException("the jar is damaged: " + name + ".lua", e);
+      throw new UncheckedIOException("the jar is damaged: " + name, e);
     }
   }
 

@@ -7,12 +7,12 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SocketOptions.KeepAliveOptions;
 import io.lettuce.core.SslOptions;
+import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +35,7 @@ final class RedlockClient {
         .build();
     ClientOptions.Builder builder = ClientOptions.builder()
         .autoReconnect(false)
+        .timeoutOptions(TimeoutOptions.create())
         .socketOptions(SocketOptions.builder()
             .connectTimeout(connectTimeout)
             .tcpNoDelay(true)
@@ -49,8 +50,7 @@ final class RedlockClient {
   private synchronized RedisClient client() {
     RedisClient made = client;
     if (made == null) {
-      made = RedisClient.create();
-      made.setOptions(options);
+      made = RedisDriver.make(options, null);
       client = made;
     }
     return made;
@@ -88,8 +88,7 @@ final class RedlockClient {
     RedisClient made = client;
     if (made != null) {
       client = null;
-      // not awaited: it may be one of its own threads that closes
-      var unused = made.shutdownAsync(0, 1, TimeUnit.SECONDS);
+      RedisDriver.shutDown(made, true);
     }
   }
 }

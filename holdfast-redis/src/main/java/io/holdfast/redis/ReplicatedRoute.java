@@ -66,7 +66,7 @@ final class ReplicatedRoute implements RedisRoute {
   }
 
   private static boolean isGranted(List<Object> answer) {
-    return RedisAnswer.text(answer, 1).equals("G");
+    return RedisAnswer.packed(answer) == RedisLocks.GRANTED;
   }
 
   private static boolean isHeld(List<Object> answer, int part) {

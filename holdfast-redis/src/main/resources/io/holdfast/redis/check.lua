@@ -4,12 +4,13 @@
 -- KEYS   a key that no lock has, with :q and :w
 -- ARGV   channel
 -- answer now
+-- include clock.lua
+-- include lock.lua
 local key, queue, waiters = KEYS[1], KEYS[2], KEYS[3]
-redis.call('HSET', key, 'v', '1', 'q', '1')
+redis.call('HSET', key, 'l', '1')
 redis.call('PEXPIREAT', key, millis(now + 1000000))
-redis.call('HMGET', key, 'v')
-redis.call('HGET', key, 'v')
-redis.call('HDEL', key, 'q')
+redis.call('HGET', key, 'l')
+redis.call('HDEL', key, 'x')
 redis.call('EXISTS', key)
 redis.call('HVALS', waiters)
 redis.call('ZADD', queue, '1', 'x')

@@ -3,9 +3,24 @@
 --
 -- KEYS   the record, its queue, its waiters
 -- ARGV   claim, keepFor, last giveUpAt, retention, channel
--- answer now, what was found (R it held, W it waited, N nothing), '1' if no attempt can be applied any more, othersWait
+-- answer what was found ('R' it held, 'W' it waited, 'N' nothing), now, 1 if no attempt can be applied any more,
+--        othersWait: packed, 1, 8, 1, 1 bytes
+-- include clock.lua
+local isFinal = now > tonumber(ARGV[3]) and 1 or 0
+local packed = redis.call('HGET', KEYS[1], 'l')
+
+-- Nearly always the claim holds the lock, nobody waits, and nothing is kept.
+if packed and #packed >= HEAD_SIZE and ARGV[2] == '0' then
+  local format, queued, rev, till, since, gone, at = struct.unpack(HEAD, packed)
+  if format == FORMAT and queued == 0 and till > now and string.sub(packed, at) == ARGV[1] then
+    redis.call('HSET', KEYS[1], 'l', struct.pack(HEAD, FORMAT, 0, rev, 0, since, gone))
+    return struct.pack('<c1i8BB', 'R', now, isFinal, 0)
+  end
+end
+
+-- include lock.lua
 local claim, keepFor, retention, channel = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[4]), ARGV[5]
-local lock, refused = load(KEYS[1])
+local lock, refused = load(KEYS[1], packed)
 if refused then
   return refused
 end
@@ -14,9 +29,10 @@ if isHeldBy(lock, claim) then
   found = 'R'
   -- After a step back of the clock the grant may lie ahead: what is not to be kept is free all the same.
   local till = keepFor > 0 and lock.since + keepFor or 0
-  clear(lock, till > now and till or 0, retention)
+  clear(lock, till > now and till or 0)
 elseif leave(lock, claim) then
   found = 'W'
 end
-handOver(lock, channel, retention)
-return {text(now), found, now > tonumber(ARGV[3]) and '1' or '0', othersWait(lock)}
+handOver(lock, channel)
+save(lock, retention)
+return struct.pack('<c1i8BB', found, now, isFinal, othersWait(lock))

@@ -2,6 +2,8 @@
 --
 -- KEYS   the record, its queue, its waiters
 -- answer now, revision, claim, until, since, holder, number of living waiters
+-- include clock.lua
+-- include lock.lua
 local lock, refused = load(KEYS[1])
 if refused then
   return refused
@@ -12,5 +14,4 @@ for _, entry in ipairs(redis.call('HVALS', KEYS[1] .. ':w')) do
     living = living + 1
   end
 end
-local holder = redis.call('HGET', KEYS[1], 'h') or ''
-return {text(now), text(lock.rev), lock.claim, text(lock.till), text(lock.since), holder, text(living)}
+return {text(now), text(lock.rev), lock.claim, text(lock.till), text(lock.since), holderOf(lock), text(living)}

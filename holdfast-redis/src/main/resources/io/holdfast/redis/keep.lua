@@ -8,6 +8,8 @@
 --        Q left isFirst revision                waits
 --        N                                      not there
 --        U                                      the record cannot be read
+-- include clock.lua
+-- include lock.lua
 local waiterLease, retention, channel = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 
 local function keep(key, claim, lease)
@@ -16,7 +18,8 @@ local function keep(key, claim, lease)
     return 'U'
   end
   if isHeldBy(lock, claim) then
-    setUntil(lock, now + lease, retention)
+    setUntil(lock, now + lease)
+    save(lock, retention)
     return 'H ' .. text(lock.rev) .. ' ' .. othersWait(lock)
   end
   local entry = redis.call('HGET', key .. ':w', claim)
@@ -24,22 +27,21 @@ local function keep(key, claim, lease)
     return 'N'
   end
   -- The record may have been lost and made anew, and with it the word that somebody waits.
-  local known = lock.queued
-  lock.queued = true
+  if not lock.queued then
+    lock.queued, lock.changed = true, true
+  end
   local holder = string.match(entry, '^%d+ %d+ (.*)$')
   enqueue(lock, claim, waiterLease, lease, holder)
   local head = first(lock)
   local granted = false
   if not isTaken(lock) then
     if head == claim then
-      granted = grant(lock, claim, lease, holder, retention) and leave(lock, claim)
+      granted = grant(lock, claim, lease, holder) and leave(lock, claim)
     else
-      handOver(lock, channel, retention)
+      handOver(lock, channel)
     end
   end
-  if not known and lock.rev > 0 then
-    redis.call('HSET', key, 'q', '1')
-  end
+  save(lock, retention)
   if granted then
     return 'H ' .. text(lock.rev) .. ' ' .. othersWait(lock)
   end

@@ -1,21 +1,20 @@
--- What the scripts share; put in front of each of them. All keys of a lock carry the same hash tag:
+-- What the scripts share. All keys of a lock carry the same hash tag:
 --
---   PREFIX{name}    hash, the record: v format, r revision, c claim ('' for nobody), u until, s since, h holder,
---                   q '1' if somebody may wait
+--   PREFIX{name}    hash: l the record, h the holder, which is a former one's if nobody holds the lock
 --   PREFIX{name}:q  sorted set, the queue: claim by order of arrival
 --   PREFIX{name}:w  hash, the waiters: claim -> "until lease holder", the lease being the short one of a hand-over
 --
--- The lock is taken while u lies ahead: held if c names a claim, kept if it does not. The lease is this field, not the
--- life of the key. The key outlives revision + retention, so that revisions grow; it never lives for ever.
+-- Format 1 had a field for each part of the record, and said so in a field v.
 --
--- Times and revisions are microseconds of the server's clock, read once per script. They stay below 2^53, where a Lua
--- number is exact, and are written by text(), because tostring() would round them. A token (revision * 256 + n) is
--- never computed here.
-local LIMIT = 9007199254740992
-
-local clock = redis.call('TIME')
-local now = clock[1] * 1000000 + clock[2]
-
+-- The record is packed: format, 1 if somebody may wait, revision, until, since, gone (when the key's life ends), as
+-- little-endian numbers of 1, 1, 8, 8, 8, 8 bytes; behind them the claim, '' for nobody. To write all of it costs less
+-- than to write two fields as text, and every acquire and release pays for it.
+--
+-- The lock is taken while until lies ahead: held if there is a claim, kept if there is not. The lease is this number,
+-- not the life of the key. The key outlives revision + retention, so that revisions grow; it never lives for ever.
+--
+-- Numbers that leave a script as text are written by text(), because tostring() would round them. A token
+-- (revision * 256 + n) is never computed here.
 local function text(number)
   return string.format('%.0f', number)
 end
@@ -24,26 +23,59 @@ local function millis(micros)
   return text(math.floor(micros / 1000) + 1)
 end
 
--- Reads a lock; or returns nil and the error to answer, if the key is not ours or newer than we are.
-local function load(key)
-  local f = redis.call('HMGET', key, 'v', 'r', 'c', 'u', 's', 'q')
-  if not f[1] then
+-- Reads a lock from its record, if that was read already, else from its key; or returns nil and the error to answer, if
+-- the key is not ours or newer than we are.
+local function load(key, record)
+  local packed = record or redis.call('HGET', key, 'l')
+  if not packed then
+    local other = redis.call('HGET', key, 'v')
+    if other then
+      return nil, redis.error_reply('HOLDFAST the record has format ' .. other)
+    end
     if redis.call('EXISTS', key) == 1 then
       return nil, redis.error_reply('HOLDFAST the key is not a lock of ours')
     end
-    return {key = key, rev = 0, claim = '', till = 0, since = 0, queued = false}
+    return {key = key, queued = false, rev = 0, till = 0, since = 0, gone = 0, claim = ''}
   end
-  if f[1] ~= '1' then
-    return nil, redis.error_reply('HOLDFAST the record has format ' .. f[1])
+  local format = string.byte(packed) or 0
+  if format ~= FORMAT or #packed < HEAD_SIZE then
+    return nil, redis.error_reply('HOLDFAST the record has format ' .. format)
   end
+  local _, queued, rev, till, since, gone, at = struct.unpack(HEAD, packed)
   return {
     key = key,
-    rev = tonumber(f[2]),
-    claim = f[3],
-    till = tonumber(f[4]),
-    since = tonumber(f[5]),
-    queued = f[6] == '1',
+    queued = queued == 1,
+    rev = rev,
+    till = till,
+    since = since,
+    gone = gone,
+    claim = string.sub(packed, at),
   }
+end
+
+-- Writes the record, if anything of it changed; each script does so once, at its end. If the key would go before
+-- revision + retention and the lease are both over, it gets a longer life, and a little more than that, so that not
+-- every grant has to. A record that was never granted, or was lost, is not made.
+local function save(lock, retention)
+  if not lock.changed or lock.rev == 0 then
+    return
+  end
+  local needed = math.max(lock.rev + retention, lock.till)
+  local prolongs = needed > lock.gone
+  if prolongs then
+    lock.gone = needed + math.floor(retention / 32)
+  end
+  local queued = lock.queued and 1 or 0
+  local head = struct.pack(HEAD, FORMAT, queued, lock.rev, lock.till, lock.since, lock.gone)
+  local packed = head .. lock.claim
+  if lock.holder then
+    redis.call('HSET', lock.key, 'l', packed, 'h', lock.holder)
+  else
+    redis.call('HSET', lock.key, 'l', packed)
+  end
+  if prolongs then
+    redis.call('PEXPIREAT', lock.key, millis(lock.gone))
+  end
 end
 
 local function isTaken(lock)
@@ -54,38 +86,29 @@ local function isHeldBy(lock, claim)
   return lock.claim == claim and lock.till > now
 end
 
--- The key goes when revision + retention and the lease are both over.
-local function outlive(lock, retention)
-  redis.call('PEXPIREAT', lock.key, millis(math.max(lock.rev + retention, lock.till)))
-end
-
 -- Gives a free lock to a claim; returns false if there are no revisions left.
-local function grant(lock, claim, lease, holder, retention)
+local function grant(lock, claim, lease, holder)
   local rev = math.max(lock.rev + 1, now)
   if rev >= LIMIT then
     return false
   end
-  lock.rev, lock.claim, lock.since, lock.till = rev, claim, now, now + lease
-  redis.call('HSET', lock.key, 'v', '1', 'r', text(rev), 'c', claim, 'u', text(lock.till), 's', text(now), 'h', holder)
-  outlive(lock, retention)
+  lock.rev, lock.claim, lock.since, lock.till, lock.holder = rev, claim, now, now + lease, holder
+  lock.changed = true
   return true
 end
 
-local function setUntil(lock, till, retention)
-  lock.till = till
-  redis.call('HSET', lock.key, 'u', text(till))
-  if till > lock.rev + retention then
-    outlive(lock, retention)
-  end
+local function setUntil(lock, till)
+  lock.till, lock.changed = till, true
 end
 
 -- Takes the holder out; the lock is free, or kept until then.
-local function clear(lock, till, retention)
-  lock.claim, lock.till = '', till
-  redis.call('HSET', lock.key, 'c', '', 'h', '', 'u', text(till))
-  if till > lock.rev + retention then
-    outlive(lock, retention)
-  end
+local function clear(lock, till)
+  lock.claim, lock.till, lock.changed = '', till, true
+end
+
+-- Returns the holder; '' if nobody holds the lock.
+local function holderOf(lock)
+  return lock.claim == '' and '' or lock.holder or redis.call('HGET', lock.key, 'h') or ''
 end
 
 -- Takes a waiter out; says whether it was there.
@@ -108,8 +131,7 @@ local function enqueue(lock, claim, waiterLease, lease, holder)
   redis.call('PEXPIREAT', queue, gone)
   redis.call('PEXPIREAT', waiters, gone)
   if not lock.queued then
-    lock.queued = true
-    redis.call('HSET', lock.key, 'q', '1')
+    lock.queued, lock.changed = true, true
   end
 end
 
@@ -121,8 +143,7 @@ local function first(lock)
   while true do
     local claim = redis.call('ZRANGE', lock.key .. ':q', 0, 0)[1]
     if not claim then
-      lock.queued = false
-      redis.call('HDEL', lock.key, 'q')
+      lock.queued, lock.changed = false, true
       return nil
     end
     local entry = redis.call('HGET', lock.key .. ':w', claim)
@@ -139,9 +160,9 @@ end
 -- Says whether anybody waits, dead waiters included.
 local function othersWait(lock)
   if lock.queued and redis.call('ZCARD', lock.key .. ':q') > 0 then
-    return '1'
+    return 1
   end
-  return '0'
+  return 0
 end
 
 -- Tells a waiter's client. In a cluster the holder has a sixth line, the tag of a channel at this node: what is published
@@ -155,12 +176,12 @@ local function tell(channel, holder, message)
 end
 
 -- If the lock is free: gives it to the first living waiter for its short lease, and tells its client alone.
-local function handOver(lock, channel, retention)
+local function handOver(lock, channel)
   if isTaken(lock) then
     return
   end
   local claim, lease, holder = first(lock)
-  if claim and grant(lock, claim, lease, holder, retention) then
+  if claim and grant(lock, claim, lease, holder) then
     leave(lock, claim)
     local client = string.match(claim, '^(.*)%-')
     local message = claim .. ' ' .. text(lock.rev) .. ' ' .. text(lease) .. ' ' .. othersWait(lock)

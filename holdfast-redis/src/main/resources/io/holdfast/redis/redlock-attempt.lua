@@ -12,6 +12,7 @@
 --        F                                      the number is too far from this clock
 --        N left                                 does not vote: may have forgotten
 --        L                                      too late
+-- include redlock.lua
 local maxLease, wait, reach, retention = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local claim, number, mode, lease = ARGV[5], tonumber(ARGV[6]), ARGV[7], tonumber(ARGV[9])
 if now > tonumber(ARGV[8]) then

@@ -4,6 +4,7 @@
 -- KEYS   the marker; a record that no lock has, its waiters
 -- ARGV   longest lease, how long to abstain, channel
 -- answer now, what this server is, for how long it does not vote
+-- include redlock.lua
 local left, unusable = abstainsFor(KEYS[1], ARGV[1], tonumber(ARGV[2]))
 if not left then
   return unusable

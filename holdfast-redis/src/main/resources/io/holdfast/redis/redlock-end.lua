@@ -4,6 +4,7 @@
 -- KEYS   the record, its waiters
 -- ARGV   retention, channel, claim, number, keepFor
 -- answer now, what was found (R it had the vote, N it had not), othersWait
+-- include redlock.lua
 local retention, claim, number, keepFor = tonumber(ARGV[1]), ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local lock, refused = load(KEYS[1])
 if refused then

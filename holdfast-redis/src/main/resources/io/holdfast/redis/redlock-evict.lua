@@ -4,6 +4,7 @@
 -- KEYS   the record, its waiters
 -- ARGV   retention, channel, number
 -- answer now, '1' if it was ended
+-- include redlock.lua
 local lock, refused = load(KEYS[1])
 if refused then
   return refused

@@ -2,6 +2,7 @@
 --
 -- KEYS   the record, its waiters
 -- answer now, number, claim, until, since, holder, number of living waiters
+-- include redlock.lua
 local lock, refused = load(KEYS[1])
 if refused then
   return refused

@@ -7,6 +7,7 @@
 --        H othersWait                           has the vote, for the full lease from now
 --        N                                      has not, or no longer
 --        U                                      the record cannot be read
+-- include redlock.lua
 local left, unusable = abstainsFor(KEYS[1], ARGV[1], tonumber(ARGV[2]))
 if not left then
   return unusable

@@ -1,4 +1,4 @@
--- What the scripts of a Redlock node share; put in front of each of them. A node is a server of its own: it knows
+-- What the scripts of a Redlock node share. A node is a server of its own: it knows
 -- nothing of the others, and no script asks more than one.
 --
 --   PREFIX{}:m      hash, the marker: v format, id what this server is, m the longest lease, b when it begins to vote

@@ -139,12 +139,12 @@ final class ProxiedRedis
 
   void assertHeldBy(Hold hold) {
     assertThat(hold.isValid()).isTrue();
-    assertThat(redis().hget("holdfast:{x}", "c")).isNotEmpty();
+    assertThat(RedisRecord.of(redis(), "x").claim()).isNotEmpty();
     assertThat(revision()).isEqualTo(hold.token() >> 8);
   }
 
   long revision() {
-    return Long.parseLong(redis().hget("holdfast:{x}", "r"));
+    return RedisRecord.of(redis(), "x").revision();
   }
 
   /** Releases, however often that takes. */
@@ -159,7 +159,7 @@ final class ProxiedRedis
   }
 
   void awaitFree() {
-    Await.until("nobody has it", () -> "".equals(redis().hget("holdfast:{x}", "c")));
+    Await.until("nobody has it", () -> RedisRecord.of(redis(), "x").claim().isEmpty());
   }
 
   /** Nobody has the lock or waits for it, and the next token is greater. */

@@ -43,8 +43,8 @@ class RequestFatesTest {
     REDIS.assertHeldBy(hold);
     if (fate == Fate.LOSE_REPLY || fate == Fate.TWICE) {
       // the first copy was applied: the second one found that grant
-      assertThat(Await.value(caught.answered()).word(1)).isEqualTo("G");
-      assertThat(Await.value(caught.answered()).word(2)).isEqualTo("" + REDIS.revision());
+      assertThat(Await.value(caught.answered()).kind()).isEqualTo("G");
+      assertThat(Await.value(caught.answered()).revision()).isEqualTo(REDIS.revision());
     }
     assertThat(rival.lock("x", LONG).tryAcquire()).isEmpty();
     ProxiedRedis.release(hold);
@@ -95,7 +95,7 @@ class RequestFatesTest {
     Holdfast client = REDIS.through(Duration.ofSeconds(1));
     Catch late = withdrawn(client);
     late.letGo();
-    assertThat(Await.value(late.answered()).word(1)).isEqualTo("G");
+    assertThat(Await.value(late.answered()).kind()).isEqualTo("G");
     REDIS.awaitFree();
     // nobody ended it but the withdrawal, which was repeated: the lease would have gone on for ten minutes
     Hold next = REDIS.direct().lock("x", LONG).tryAcquire().orElseThrow();
@@ -111,7 +111,7 @@ class RequestFatesTest {
     long giveUpAt = Long.parseLong(argument(Await.value(late.caught()), 2));
     Await.until("its time is over", () -> REDIS.micros() > giveUpAt);
     late.letGo();
-    assertThat(Await.value(late.answered()).word(1)).isEqualTo("L");
+    assertThat(Await.value(late.answered()).kind()).isEqualTo("L");
     assertThat(REDIS.redis().exists("holdfast:{x}")).isZero();
   }
 
@@ -163,11 +163,11 @@ class RequestFatesTest {
     ProxiedRedis.release(hold);
     REDIS.awaitFree();
     Hold next = REDIS.direct().lock("x", LONG).acquire(PLENTY);
-    String until = REDIS.redis().hget("holdfast:{x}", "u");
+    long until = RedisRecord.of(REDIS.redis(), "x").until();
     late.letGo();
-    assertThat(Await.value(late.answered()).word(1)).isEqualTo("N");
+    assertThat(Await.value(late.answered()).kind()).isEqualTo("N");
     REDIS.assertHeldBy(next);
-    assertThat(REDIS.redis().hget("holdfast:{x}", "u")).isEqualTo(until);
+    assertThat(RedisRecord.of(REDIS.redis(), "x").until()).isEqualTo(until);
     assertThat(next.release()).isTrue();
   }
 
@@ -185,7 +185,7 @@ class RequestFatesTest {
     Hold next = Await.value(waiter);
     assertThat(next.token()).isGreaterThan(hold.token());
     if (fate == Fate.TWICE) {
-      assertThat(Await.value(caught.answered()).word(1)).isEqualTo("N");
+      assertThat(Await.value(caught.answered()).kind()).isEqualTo("N");
     }
     REDIS.assertHeldBy(next);
     assertThat(next.release()).isTrue();
@@ -202,7 +202,7 @@ class RequestFatesTest {
     REDIS.awaitFree();
     Hold next = REDIS.direct().lock("x", LONG).acquire(PLENTY);
     late.letGo();
-    assertThat(Await.value(late.answered()).word(1)).isEqualTo("N");
+    assertThat(Await.value(late.answered()).kind()).isEqualTo("N");
     REDIS.assertHeldBy(next);
     assertThat(next.release()).isTrue();
   }

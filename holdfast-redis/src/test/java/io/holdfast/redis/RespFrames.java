@@ -7,6 +7,8 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,6 +20,9 @@ final class RespFrames {
 
   /** One of them. */
   static final class Frame {
+    /** Where it is in {@code attempt.lua}'s answer. */
+    private static final int REVISION = 9;
+
     private final byte[] raw;
     private final char type;
     private final List<String> words;
@@ -35,6 +40,17 @@ final class RespFrames {
     /** Whether the server says it unasked. */
     boolean isPush() {
       return type == '>';
+    }
+
+    /** Returns what a script answered: the letter that its packed answer begins with, or the word behind the time. */
+    String kind() {
+      return words.size() == 1 ? words.get(0).substring(0, 1) : word(1);
+    }
+
+    /** Returns the revision in the packed answer of an attempt that was granted. */
+    long revision() {
+      int begin = new String(raw, StandardCharsets.ISO_8859_1).indexOf('\n') + 1;
+      return ByteBuffer.wrap(raw).order(ByteOrder.LITTLE_ENDIAN).getLong(begin + REVISION);
     }
 
     /** Returns one of the strings in it, an empty one behind the last. */

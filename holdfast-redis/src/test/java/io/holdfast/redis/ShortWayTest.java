@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.sync.RedisCommands;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The short way through {@code attempt.lua} and {@code end.lua} does what the long one does: the same random requests go
+ * to one lock with the scripts as they are, and to another with the short way cut out.
+ */
+class ShortWayTest {
+  private static final String SHORT = "if packed and ";
+  private static final String CUT = "if false and packed and ";
+  private static final int REQUESTS = 4_000;
+  private static final int MOST = 3;
+  private static final String SOON = "4503599627370496";
+  private static final String LONG_AGO = "1";
+  private static final String LEASE = "60000000";
+  private static final String RETENTION = "86400000000";
+
+  /** What is stored, without what depends on the time of the request. */
+  private static final String STORED = """
+      local packed = redis.call('HGET', KEYS[1], 'l')
+      if not packed then
+        return 'nothing'
+      end
+      local clock = redis.call('TIME')
+      local now = clock[1] * 1000000 + clock[2]
+      local format, queued, rev, till, since, gone, at = struct.unpack('<BBi8i8i8i8', packed)
+      local claim = string.sub(packed, at)
+      local life = redis.call('PTTL', KEYS[1]) * 1000
+      return table.concat({format, queued, till > now and 'taken' or 'free', claim, since <= rev and 'newer' or 'older',
+        math.abs(now + life - gone) < 1000000 and 'lives' or 'goes', claim == '' and 'nobody' or redis.call('HGET', KEYS[1], 'h'),
+        redis.call('ZCARD', KEYS[2]), redis.call('HLEN', KEYS[3])}, ' ')
+      """;
+
+  private final Random random = new Random(20261121);
+
+  @Test
+  void shortWay_doesWhatTheLongOneDoes() {
+    try (RedisServer server = RedisServer.forgetful()) {
+      int granted = server.call(this::compare);
+      assertThat(granted).as("grants").isGreaterThan(REQUESTS / 10);
+    }
+  }
+
+  private int compare(RedisCommands<String, String> redis) {
+    String[] one = keys("one");
+    String[] other = keys("other");
+    int granted = 0;
+    for (int i = 0; i < REQUESTS; i++) {
+      boolean attempts = random.nextBoolean();
+      RedisScript script = attempts ? RedisScript.ATTEMPT : RedisScript.END;
+      assertThat(script.text()).containsOnlyOnce(SHORT);
+      String[] arguments = attempts ? attempt() : end();
+      String as = said(redis, script.text(), one, arguments);
+      String cut = said(redis, script.text().replace(SHORT, CUT), other, arguments);
+      assertThat(as).as("request %d, %s", i, String.join(" ", arguments)).isEqualTo(cut);
+      assertThat(stored(redis, one))
+          .as("after request %d, %s", i, String.join(" ", arguments))
+          .isEqualTo(stored(redis, other));
+      granted += as.startsWith("G") ? 1 : 0;
+    }
+    return granted;
+  }
+
+  private static String[] keys(String name) {
+    return new String[] {"{" + name + "}", "{" + name + "}:q", "{" + name + "}:w"};
+  }
+
+  private String claim() {
+    return "aa-" + random.nextInt(MOST);
+  }
+
+  private String giveUp() {
+    return random.nextInt(10) == 0 ? LONG_AGO : SOON;
+  }
+
+  private String[] attempt() {
+    String mode = random.nextInt(4) == 0 ? "Q" : "T";
+    return new String[] {claim(), mode, giveUp(), LEASE, "holder", LEASE, RETENTION, "test:client:"
+    };
+  }
+
+  private String[] end() {
+    return new String[] {claim(), "0", giveUp(), RETENTION, "test:client:"};
+  }
+
+  /** Returns the kind of the answer, and the flags behind the numbers. */
+  private static String said(
+      RedisCommands<String, String> redis, String script, String[] keys, String[] arguments) {
+    List<Object> answer = redis.eval(script, ScriptOutputType.MULTI, keys, arguments);
+    if (answer.size() > 1) {
+      return String.valueOf(answer.get(1));
+    }
+    String packed = String.valueOf(answer.get(0));
+    int flags = packed.charAt(0) == 'G' ? 1 : 2;
+    StringBuilder said = new StringBuilder().append(packed.charAt(0));
+    for (int i = packed.length() - flags; i < packed.length(); i++) {
+      said.append((int) packed.charAt(i));
+    }
+    return said.toString();
+  }
+
+  private static String stored(RedisCommands<String, String> redis, String[] keys) {
+    return redis.eval(STORED, ScriptOutputType.VALUE, keys);
+  }
+}
