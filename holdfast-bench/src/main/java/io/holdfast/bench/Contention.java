@@ -88,6 +88,11 @@ final class Contention {
     return cycles - inside;
   }
 
+  /** How often the lock was had, over all runs. */
+  long cycles() {
+    return cycles;
+  }
+
   Waits waits() {
     return waits;
   }

@@ -17,6 +17,11 @@ final class HoldfastRedis implements RedisPeer {
   }
 
   @Override
+  public Held hold(String name) {
+    return holdfast.lock(name).acquireAsync().join()::isValid;
+  }
+
+  @Override
   public void close() {
     holdfast.close();
   }

@@ -20,11 +20,11 @@ final class KeepingBench {
       holdfast.lock("warm").acquire().close();
       Hold[] holds = new Hold[scale.holds()];
       double idle = coreShare(scale.keep().dividedBy(8));
-      long before = usedAfterFullCollection();
+      long before = Usage.usedAfterFullCollection();
       for (int i = 0; i < holds.length; i++) {
         holds[i] = holdfast.lock("order:" + i).acquire().detach();
       }
-      double each = (usedAfterFullCollection() - before) / (double) holds.length;
+      double each = (Usage.usedAfterFullCollection() - before) / (double) holds.length;
       // the compiler has its turn first: what counts is what a service pays day after day
       double first = coreShare(scale.keep().dividedBy(4));
       double busy = coreShare(scale.keep());
@@ -69,28 +69,12 @@ final class KeepingBench {
 
   /** The part of one core that this process uses while nobody asks it for anything. */
   private static double coreShare(Duration time) throws InterruptedException {
-    long cpu = cpuNanos();
+    long cpu = Usage.cpuNanos();
     long begin = TICKER.nanos();
     CountDownLatch never = new CountDownLatch(1);
     if (never.await(time.toNanos(), TimeUnit.NANOSECONDS)) {
       throw new IllegalStateException("nobody counts down");
     }
-    return (cpuNanos() - cpu) / (double) (TICKER.nanos() - begin);
-  }
-
-  private static long cpuNanos() {
-    return ProcessHandle.current()
-        .info()
-        .totalCpuDuration()
-        .orElse(Duration.ZERO)
-        .toNanos();
-  }
-
-  private static long usedAfterFullCollection() {
-    Runtime runtime = Runtime.getRuntime();
-    for (int i = 0; i < 3; i++) {
-      System.gc();
-    }
-    return runtime.totalMemory() - runtime.freeMemory();
+    return (Usage.cpuNanos() - cpu) / (double) (TICKER.nanos() - begin);
   }
 }

@@ -6,6 +6,15 @@ interface RedisPeer extends AutoCloseable {
   /** Returns a lock. */
   Contention.Guard lock(String name);
 
+  /**
+   * Takes a lock and does not let it go.
+   *
+   * @return asks whether it is still held
+   */
+  default Held hold(String name) {
+    throw new UnsupportedOperationException("takes no locks that last");
+  }
+
   @Override
   void close();
 
@@ -13,5 +22,11 @@ interface RedisPeer extends AutoCloseable {
   default Loop.Cycle cycle(String name) {
     Contention.Guard lock = lock(name);
     return () -> lock.run(() -> {});
+  }
+
+  /** A lock that is held. */
+  @FunctionalInterface
+  interface Held {
+    boolean isStillHeld();
   }
 }

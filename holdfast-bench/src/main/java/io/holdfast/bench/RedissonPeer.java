@@ -4,6 +4,7 @@ package io.holdfast.bench;
 import java.util.concurrent.locks.Lock;
 import java.util.function.BiFunction;
 import org.redisson.Redisson;
+import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
@@ -22,6 +23,14 @@ final class RedissonPeer implements RedisPeer {
   @Override
   public Contention.Guard lock(String name) {
     return guard(kind.apply(client, name));
+  }
+
+  @Override
+  public Held hold(String name) {
+    // the whole object, as somebody would keep it who has to let it go later
+    RLock lock = (RLock) kind.apply(client, name);
+    lock.lock();
+    return lock::isLocked;
   }
 
   /** Takes a lock as its documentation shows it. */

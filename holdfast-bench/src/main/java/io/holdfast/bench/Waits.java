@@ -35,6 +35,31 @@ final class Waits {
     return maxMicros();
   }
 
+  /** Writes everything in one line, for another process. */
+  String encode() {
+    StringBuilder line = new StringBuilder(Long.toString(max));
+    for (int i = 0; i < counts.length; i++) {
+      if (counts[i] > 0) {
+        line.append(',').append(i).append(':').append(counts[i]);
+      }
+    }
+    return line.toString();
+  }
+
+  /** Reads what {@link #encode} wrote. */
+  static Waits decode(String line) {
+    Waits waits = new Waits();
+    String[] parts = line.split(",", -1);
+    waits.max = Long.parseLong(parts[0]);
+    for (int i = 1; i < parts.length; i++) {
+      int colon = parts[i].indexOf(':');
+      long count = Long.parseLong(parts[i].substring(colon + 1));
+      waits.counts[Integer.parseInt(parts[i].substring(0, colon))] = count;
+      waits.total += count;
+    }
+    return waits;
+  }
+
   double maxMicros() {
     return max / 1e3;
   }

@@ -13,8 +13,7 @@ import java.util.List;
  * @param claim who holds it, empty for nobody
  */
 record RedisRecord(long revision, long until, String claim) {
-  private static final String READ =
-      """
+  private static final String READ = """
       local packed = redis.call('HGET', KEYS[1], 'l')
       local _, _, revision, till, _, _, at = struct.unpack('<BBi8i8i8i8', packed)
       return {revision, till, string.sub(packed, at)}
