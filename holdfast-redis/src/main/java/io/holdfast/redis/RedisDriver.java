@@ -42,13 +42,11 @@ final class RedisDriver {
 
   /** Lets go of a client; nobody waits, since it may be one of its own threads that closes. */
   static void shutDown(RedisClient client, boolean ownsResources) {
-    var unused = client
-        .shutdownAsync(0, 1, TimeUnit.SECONDS)
-        .whenComplete((done, failure) -> {
-          if (ownsResources) {
-            shutDown(client.getResources());
-          }
-        });
+    var unused = client.shutdownAsync(0, 1, TimeUnit.SECONDS).whenComplete((done, failure) -> {
+      if (ownsResources) {
+        shutDown(client.getResources());
+      }
+    });
   }
 
   private static void shutDown(ClientResources resources) {
