@@ -11,6 +11,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
@@ -26,13 +27,24 @@ final class Processes implements BeforeEachCallback, AfterEachCallback {
 
   private static final boolean SIGNALS_IGNORED = signalsAreIgnored();
 
+  private static final AtomicInteger TESTS = new AtomicInteger();
+
   private final List<Job> jobs = new ArrayList<>();
   private Path folder = Path.of("set before each test");
+  private String store = "set before each test";
+
+  /** Locks are in this kind of store from now on: a {@code sqlite} file, or a {@code redis} server under a prefix. */
+  void use(String kind) {
+    store = kind.equals("redis")
+        ? RedisTopology.SINGLE.uri() + "?holdfast.prefix=test" + TESTS.incrementAndGet() + ":"
+        : "sqlite:" + folder.resolve("test.db");
+  }
 
   @Override
   public void beforeEach(ExtensionContext context) throws IOException {
     folder = Files.createTempDirectory("holdfast-test").toRealPath();
     Files.createDirectory(folder.resolve("tmp"));
+    use("sqlite");
   }
 
   @Override
@@ -95,7 +107,7 @@ final class Processes implements BeforeEachCallback, AfterEachCallback {
         .redirectOutput(stdout.toFile())
         .redirectError(stderr.toFile());
     builder.environment().keySet().removeIf(name -> name.startsWith("HOLDFAST_"));
-    builder.environment().put("HOLDFAST_STORE", "sqlite:" + folder.resolve("test.db"));
+    builder.environment().put("HOLDFAST_STORE", store);
     builder.environment().putAll(environment);
     try {
       Job job = new Job(

@@ -35,8 +35,10 @@ class PromptTest {
   }
 
   /** The shell gets its prompt back, the lock stays ours, and fg goes on where Ctrl-Z was typed. */
-  @Test
-  void ctrlZ_atAPrompt_stopsTheCommandAndKeepsTheLock() {
+  @ParameterizedTest
+  @ValueSource(strings = {"sqlite", "redis"})
+  void ctrlZ_atAPrompt_stopsTheCommandAndKeepsTheLock(String store) {
+    processes.use(store);
     Job shell = prompt();
     shell.type(
         "'" + tree + "/holdfast' run --lease 2s lock sh -c 'echo $$ >child.pid; cat; exit 6'\n");
@@ -180,8 +182,10 @@ class PromptTest {
     }
   }
 
-  @Test
-  void ctrlC_atAPrompt_endsTheCommand() {
+  @ParameterizedTest
+  @ValueSource(strings = {"sqlite", "redis"})
+  void ctrlC_atAPrompt_endsTheCommand(String store) {
+    processes.use(store);
     Job shell = prompt();
     shell.type("'" + tree + "/holdfast' run lock sh -c 'echo $$ >child.pid; exec sleep 600'\n");
     long child = processes.pid("child.pid");

@@ -4,40 +4,24 @@ package io.holdfast.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.testkit.process.ServerProcess;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
-/** {@code holdfast} with {@code --store redis://}, in processes of its own, on a real server. */
+/** {@code holdfast} with {@code --store redis...://}, in processes of its own, on real servers. */
 class RedisCommandsTest {
-  @RegisterExtension
-  static final RedisProcess REDIS = new RedisProcess();
-
   @RegisterExtension
   final Processes processes = new Processes();
 
-  /** The command with its whole class path: the other tests' program comes without the driver. */
-  private Job holdfast(String store, String command, String... arguments) {
-    List<String> line = new ArrayList<>(List.of(
-        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-        "-XX:TieredStopAtLevel=1",
-        "-XX:+UseSerialGC",
-        "-Djava.io.tmpdir=" + processes.file("tmp"),
-        "-cp",
-        System.getProperty("java.class.path"),
-        "io.holdfast.cli.Main",
-        command,
-        "--store",
-        store));
-    line.addAll(List.of(arguments));
-    return processes.start(Map.of(), line);
-  }
+  private RedisTopology redis = RedisTopology.SINGLE;
 
-  private Job onRedis(String command, String... arguments) {
-    return holdfast(REDIS.uri(), command, arguments);
+  private Job holdfast(String command, String... arguments) {
+    List<String> line = new ArrayList<>(List.of(command, "--store", redis.uri()));
+    line.addAll(List.of(arguments));
+    return processes.holdfast(line.toArray(String[]::new));
   }
 
   /** A command that says that it runs, and ends when it may. */
@@ -50,33 +34,41 @@ class RedisCommandsTest {
         "echo end $1 >>log");
   }
 
-  @Test
-  void run_twoJobs_theSecondWaitsForTheFirst() {
+  /** Two jobs, who looks at them, and who ends one: all that the commands say and do, wherever the locks are. */
+  @ParameterizedTest
+  @EnumSource
+  void jobs_takeTurns(RedisTopology topology) {
+    redis = topology;
     String work = work();
-    Job first = onRedis("run", "jobs", work, "A");
-    processes.pid("A.pid");
-    Job third = onRedis("run", "-n", "jobs", work, "C");
+    Job first = holdfast("run", "--lease", "3s", "jobs", work, "A");
+    long child = processes.pid("A.pid");
+    Job third = holdfast("run", "-n", "jobs", work, "C");
+    Job second = holdfast("run", "jobs", work, "B");
     assertThat(third.exitCode()).as(third::toString).isEqualTo(75);
     assertThat(third.stderr())
         .startsWith("holdfast: lock \"jobs\" is busy: held by work (host ")
         .contains("pid " + first.pid());
-    Job second = onRedis("run", "jobs", work, "B");
-    Await.until("B waits", () -> REDIS.waiters("jobs") == 1, processes::everything);
-    assertThat(exitedStdout(onRedis("show", "--json", "jobs"))).contains("\"waiters\": 1");
-    assertThat(exitedStdout(onRedis("ls", "job")))
+    Await.until("B waits", () -> redis.waiters("holdfast:{jobs}") == 1, processes::everything);
+    Job show = holdfast("show", "--json", "jobs");
+    Job list = holdfast("ls", "job");
+    assertThat(exitedStdout(show)).contains("\"waiters\": 1");
+    assertThat(exitedStdout(list))
         .startsWith("jobs  held by work (host ")
         .contains("pid " + first.pid());
-    assertThat(exitedStdout(onRedis("ls", "other"))).isEmpty();
     assertThat(processes.read("log")).doesNotContain("start B");
+    Job force = holdfast("release", "--force", "--yes", "jobs");
+    assertThat(force.exitCode()).as(force::toString).isZero();
+    assertThat(force.stderr()).contains("was taken from its holder").contains("pid " + first.pid());
+    assertThat(first.exitCode()).as(first::toString).isEqualTo(76);
+    assertThat(first.stderr()).contains("lost the lock \"jobs\"");
+    processes.untilGone(child);
     processes.touch("go");
-    assertThat(first.exitCode()).as(first::toString).isZero();
     assertThat(second.exitCode()).as(second::toString).isZero();
     List<String> log = processes.read("log").lines().toList();
-    assertThat(log).hasSize(4);
-    assertThat(log.get(1)).isEqualTo("end A");
-    assertThat(log.get(3)).isEqualTo("end B");
-    assertThat(token(log.get(2))).isGreaterThan(token(log.get(0)));
-    assertThat(onRedis("show", "jobs").exitCode()).isEqualTo(1);
+    assertThat(log).hasSize(3);
+    assertThat(log.get(2)).isEqualTo("end B");
+    assertThat(token(log.get(1))).isGreaterThan(token(log.get(0)));
+    assertThat(holdfast("show", "jobs").exitCode()).isEqualTo(1);
   }
 
   private static long token(String line) {
@@ -84,15 +76,17 @@ class RedisCommandsTest {
   }
 
   /** Killed with kill -9: its command is ended, and the lock is free when its lease has ended, not before. */
-  @Test
-  void kill_ofTheHolder_freesTheLockAfterItsLease() {
+  @ParameterizedTest
+  @EnumSource(names = {"SINGLE", "REDLOCK"})
+  void kill_ofTheHolder_freesTheLockAfterItsLease(RedisTopology topology) {
+    redis = topology;
     String work = work();
-    Job first = onRedis("run", "--lease", "10s", "killed", work, "A");
+    Job first = holdfast("run", "--lease", "4s", "killed", work, "A");
     long child = processes.pid("A.pid");
+    Job second = holdfast("run", "killed", work, "B");
+    Await.until("B waits", () -> redis.waiters("holdfast:{killed}") == 1, processes::everything);
     first.signal("KILL");
-    Job third = onRedis("run", "-n", "killed", work, "C");
-    assertThat(third.exitCode()).as(third::toString).isEqualTo(75);
-    Job second = onRedis("run", "killed", work, "B");
+    assertThat(processes.read("log")).doesNotContain("start B");
     processes.pid("B.pid");
     processes.untilGone(child);
     processes.touch("go");
@@ -100,38 +94,31 @@ class RedisCommandsTest {
     assertThat(processes.read("log")).doesNotContain("end A").contains("end B");
   }
 
-  @Test
-  void release_force_endsTheCommand() {
-    Job job = onRedis("run", "--lease", "3s", "taken", work(), "A");
-    long child = processes.pid("A.pid");
-    Job force = onRedis("release", "--force", "--yes", "taken");
-    assertThat(force.exitCode()).as(force::toString).isZero();
-    assertThat(force.stderr()).contains("was taken from its holder").contains("pid " + job.pid());
-    assertThat(job.exitCode()).as(job::toString).isEqualTo(76);
-    assertThat(job.stderr()).contains("lost the lock \"taken\"");
-    processes.untilGone(child);
-  }
-
-  @Test
-  void doctor_tellsWhatTheServerDoes() {
-    Job job = onRedis("doctor");
+  @ParameterizedTest
+  @EnumSource
+  void doctor_tellsWhatTheServersDo(RedisTopology topology) {
+    redis = topology;
+    Job job = holdfast("doctor");
     assertThat(job.exitCode()).as(job::toString).isZero();
     assertThat(job.stdout())
-        .startsWith("store " + REDIS.uri())
+        .startsWith("store " + redis.uri())
         .contains("ok       connection: ")
-        .contains("ok       version: Redis ")
-        .contains("warning  persistence: no append-only file");
+        .doesNotContain("problem")
+        .contains(
+            topology == RedisTopology.REDLOCK
+                ? "ok       majority: "
+                : "no append-only file: a restart forgets locks");
   }
 
   /** A server that is not there: one line, and the code for it; nothing runs. */
   @Test
   void run_withoutAServer_is69() {
     String nobody = "redis://:secret@127.0.0.1:" + ServerProcess.freePort();
-    Job job = holdfast(nobody, "run", "-n", "lock", "touch", "ran");
+    Job job = processes.holdfast("run", "--store", nobody, "-n", "lock", "touch", "ran");
+    Job doctor = processes.holdfast("doctor", "--store", nobody);
     assertThat(job.exitCode()).as(job::toString).isEqualTo(69);
     assertThat(job.stderr()).contains("holdfast: ").doesNotContain("secret");
     assertThat(processes.file("ran")).doesNotExist();
-    Job doctor = holdfast(nobody, "doctor");
     assertThat(doctor.exitCode()).as(doctor::toString).isEqualTo(1);
   }
 

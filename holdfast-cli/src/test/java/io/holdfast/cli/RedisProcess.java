@@ -5,37 +5,49 @@ import io.holdfast.testkit.process.ServerProcess;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.extension.AfterAllCallback;
-import org.junit.jupiter.api.extension.BeforeAllCallback;
-import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** A redis-server for the tests of one class. */
-final class RedisProcess implements BeforeAllCallback, AfterAllCallback {
+/** A redis-server that keeps nothing on disk, until this JVM ends. */
+final class RedisProcess {
   private final int port = ServerProcess.freePort();
-  private @Nullable ServerProcess process;
+  private final ServerProcess process = ServerProcess.of("redis-server");
 
-  @Override
-  public void beforeAll(ExtensionContext context) {
-    ServerProcess started = ServerProcess.of("redis-server");
-    process = started;
-    started.start(List.of(
-        "--port",
-        Integer.toString(port),
-        "--bind",
-        "127.0.0.1",
-        "--dir",
-        started.folder().toString(),
-        "--save",
-        "",
-        "--appendonly",
-        "no"));
-    Await.until("redis-server answers", this::answers, () -> log(started));
+  /** Starts it, and waits until it answers. */
+  RedisProcess(String... options) {
+    List<String> arguments = new ArrayList<>(List.of(options));
+    arguments.addAll(List.of("--save", "", "--appendonly", "no"));
+    start(arguments);
+  }
+
+  /** Starts a sentinel that watches over a server, alone. */
+  static RedisProcess sentinelOf(RedisProcess server, String name) {
+    return new RedisProcess(server, name);
+  }
+
+  private RedisProcess(RedisProcess watched, String name) {
+    String file = process.folder().resolve("sentinel.conf").toString();
+    try {
+      Files.writeString(
+          process.folder().resolve("sentinel.conf"),
+          "sentinel monitor " + name + " 127.0.0.1 " + watched.port + " 1\n");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    start(List.of(file, "--sentinel"));
+  }
+
+  private void start(List<String> options) {
+    List<String> arguments = new ArrayList<>(options);
+    arguments.addAll(List.of("--port", Integer.toString(port), "--bind", "127.0.0.1"));
+    arguments.addAll(List.of("--dir", process.folder().toString()));
+    process.start(arguments);
+    Await.until("redis-server answers", this::answers, this::log);
   }
 
   private boolean answers() {
@@ -47,12 +59,8 @@ final class RedisProcess implements BeforeAllCallback, AfterAllCallback {
     }
   }
 
-  /** How many wait for a lock. */
-  int waiters(String lock) throws IOException {
-    return Integer.parseInt(ask("ZCARD holdfast:{" + lock + "}:q").substring(1));
-  }
-
-  private String ask(String command) throws IOException {
+  /** Returns what is answered to a command: a line, or a text. */
+  String ask(String command) throws IOException {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
       socket.getOutputStream().write((command + "\r\n").getBytes(StandardCharsets.US_ASCII));
       BufferedReader in = new BufferedReader(
@@ -61,26 +69,34 @@ final class RedisProcess implements BeforeAllCallback, AfterAllCallback {
       if (line == null) {
         throw new IOException("redis-server closed the connection");
       }
-      return line;
+      if (!line.startsWith("$")) {
+        return line;
+      }
+      char[] text = new char[Integer.parseInt(line.substring(1))];
+      for (int read = 0; read < text.length; ) {
+        int more = in.read(text, read, text.length - read);
+        if (more < 0) {
+          throw new IOException("redis-server closed the connection");
+        }
+        read += more;
+      }
+      return new String(text);
     }
   }
 
-  private static String log(ServerProcess server) {
+  String log() {
     try {
-      return Files.readString(server.folder().resolve("log"));
+      return Files.readString(process.folder().resolve("log"));
     } catch (IOException e) {
       return e.toString();
     }
   }
 
-  @Override
-  public void afterAll(ExtensionContext context) {
-    if (process != null) {
-      process.close();
-    }
+  int port() {
+    return port;
   }
 
-  String uri() {
-    return "redis://127.0.0.1:" + port;
+  String address() {
+    return "127.0.0.1:" + port;
   }
 }

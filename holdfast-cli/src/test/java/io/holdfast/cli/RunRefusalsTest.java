@@ -56,7 +56,7 @@ class RunRefusalsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"redis://me:secret@localhost", "nonsense", "sqlite:/nowhere/at/all.db"})
+  @ValueSource(strings = {"redis://me:secret@localhost?x", "nonsense", "sqlite:/nowhere/at/all.db"})
   void run_storeThatMakesNoSense_is64WithoutAPassword(String store) {
     Job job = processes.holdfast("run", "--store", store, "lock", "true");
     assertThat(job.exitCode()).as(job::toString).isEqualTo(64);

@@ -17,8 +17,9 @@ class RunSignalsTest {
   final Processes processes = new Processes();
 
   @ParameterizedTest
-  @CsvSource({"INT, 130", "TERM, 143", "HUP, 129"})
-  void signalled_whileWaiting_withdraws(String signal, int code) {
+  @CsvSource({"sqlite, INT, 130", "sqlite, TERM, 143", "sqlite, HUP, 129", "redis, INT, 130"})
+  void signalled_whileWaiting_withdraws(String store, String signal, int code) {
+    processes.use(store);
     Job holder = processes.holdfast("run", "lock", "sh", "-c", "echo $$ >child.pid; " + LOOP);
     long child = processes.pid("child.pid");
     Job waiter = processes.holdfast("run", "-vv", "lock", "touch", "ran");
@@ -46,8 +47,18 @@ class RunSignalsTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"bash, INT", "bash, TERM", "bash, HUP", "sh, INT", "sh, TERM", "sh, HUP"})
-  void signalled_whileTheCommandRuns_isPassedOnToAllOfIt(String shell, String signal) {
+  @CsvSource({
+    "sqlite, bash, INT",
+    "sqlite, bash, TERM",
+    "sqlite, bash, HUP",
+    "sqlite, sh, INT",
+    "sqlite, sh, TERM",
+    "sqlite, sh, HUP",
+    "redis, bash, TERM"
+  })
+  void signalled_whileTheCommandRuns_isPassedOnToAllOfIt(
+      String store, String shell, String signal) {
+    processes.use(store);
     String work = processes.script(
         "work",
         "trap : $1",
@@ -103,8 +114,9 @@ class RunSignalsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"bash", "sh"})
-  void killed_theCommandAndAllOfItEndToo(String shell) {
+  @CsvSource({"sqlite, bash", "sqlite, sh", "redis, bash"})
+  void killed_theCommandAndAllOfItEndToo(String store, String shell) {
+    processes.use(store);
     String work = processes.script(
         "work",
         "sh -c 'trap \"\" TERM; echo $$ >grandchild.pid; " + LOOP + "' &",
@@ -155,8 +167,9 @@ class RunSignalsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"bash", "sh"})
-  void stopped_pastTheLease_killsTheCommandWhenItIsContinued(String shell) {
+  @CsvSource({"sqlite, bash", "sqlite, sh", "redis, bash"})
+  void stopped_pastTheLease_killsTheCommandWhenItIsContinued(String store, String shell) {
+    processes.use(store);
     Job job = processes.holdfastWith(
         shell,
         "run",
