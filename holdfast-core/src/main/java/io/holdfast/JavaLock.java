@@ -36,8 +36,9 @@ public interface JavaLock extends Lock {
   /**
    * Makes one attempt, overtaking waiters, fair ones too. Never waits for a holder.
    *
-   * @return true if the calling thread owns the lock now; false only if somebody else has it
-   * @throws IllegalStateException as {@link #lock()}
+   * @return true if the calling thread owns the lock now; false only if somebody else has it, or this thread by a hold
+   *     that it acquired through {@link DistributedLock}
+   * @throws IllegalStateException if this thread's hold was lost, or the client is closed
    * @throws StoreUnavailableException if the store could not be asked
    * @throws AcquireUnknownException if the store was asked and stayed silent
    */
@@ -49,9 +50,10 @@ public interface JavaLock extends Lock {
    *
    * @param time the budget
    * @param unit its unit
-   * @return true if the calling thread owns the lock now; false only if somebody else had it until the budget was spent
+   * @return true if the calling thread owns the lock now; false only if somebody else, or this thread by a hold that it
+   *     acquired through {@link DistributedLock}, had it until the budget was spent
    * @throws InterruptedException if interrupted, on entry or while waiting
-   * @throws IllegalStateException as {@link #lock()}
+   * @throws IllegalStateException if this thread's hold was lost, or the client is closed
    * @throws StoreUnavailableException if the budget ended and the store's last answer was a failure
    * @throws AcquireUnknownException if the budget ended and the store's last answer never came
    */

@@ -11,6 +11,7 @@ public interface LockAdmin {
    *
    * @param prefix what names begin with; empty for all
    * @return the locks, in the order of their names
+   * @throws IllegalStateException if the client is closed
    * @throws StoreUnavailableException if the store could not be asked
    */
   List<LockInfo> list(String prefix);
@@ -21,6 +22,7 @@ public interface LockAdmin {
    * @param name the lock
    * @return what the store says; empty if it knows nothing of it, or only that it was once held
    * @throws IllegalArgumentException if it is no valid name
+   * @throws IllegalStateException if the client is closed
    * @throws StoreUnavailableException if the store could not be asked
    */
   Optional<LockInfo> inspect(String name);
@@ -32,6 +34,7 @@ public interface LockAdmin {
    *
    * @param seen what {@link #inspect} or {@link #list} returned
    * @return true if that hold was ended
+   * @throws IllegalStateException if the client is closed
    * @throws StoreUnavailableException if the store could not be asked, or its answer was lost (inspect again)
    */
   boolean forceRelease(LockInfo seen);

@@ -34,6 +34,25 @@ class RunSignalsTest {
     assertThat(processes.file("ran")).doesNotExist();
   }
 
+  /** Killed, nobody waits for it; stopped, it asks again when it is continued. */
+  @ParameterizedTest
+  @CsvSource({"KILL", "STOP"})
+  void killedOrStopped_whileWaiting_delaysNobody(String signal) {
+    Job holder = processes.holdfast("run", "lock", "sh", "-c", "echo $$ >child.pid; " + LOOP);
+    long child = processes.pid("child.pid");
+    Job waiter = processes.holdfast("run", "lock", "touch", "ran");
+    Await.until("it waits", () -> isWaiting(waiter), processes::everything);
+    waiter.signal(signal);
+    Processes.signal("KILL", child);
+    assertThat(holder.exitCode()).isEqualTo(137);
+    assertThat(processes.holdfast("run", "-w", "20s", "lock", "true").exitCode())
+        .isZero();
+    assertThat(processes.file("ran")).doesNotExist();
+    waiter.signal("CONT");
+    assertThat(waiter.exitCode()).as(waiter::toString).isEqualTo(signal.equals("KILL") ? 137 : 0);
+    assertThat(processes.file("ran").toFile().exists()).isEqualTo(signal.equals("STOP"));
+  }
+
   /** Its main thread is parked for the lock. */
   private boolean isWaiting(Job waiter) {
     // The supervisor's pipes are made before the lock is asked for.

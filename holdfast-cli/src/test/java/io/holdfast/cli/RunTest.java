@@ -167,6 +167,44 @@ class RunTest {
     assertThat(job.stderr()).contains("told to end");
   }
 
+  /** One that does not listen is gone before its lock passes on: the second kill instant. */
+  @Test
+  void run_commandThatDoesNotListen_isGoneBeforeTheNextBegins() {
+    Job job = processes.holdfast(
+        "run",
+        "--at-most",
+        "2s",
+        "lock",
+        "sh",
+        "-c",
+        "trap '' TERM; echo $$ >child.pid; while :; do sleep 0.05; done");
+    long child = processes.pid("child.pid");
+    Job next = processes.holdfast(
+        "run", "lock", "sh", "-c", "kill -0 " + child + " 2>/dev/null && echo alive || echo gone");
+    assertThat(next.exitCode()).as(next::toString).isZero();
+    assertThat(next.stdout()).isEqualTo("gone\n");
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(76);
+  }
+
+  /** Quiet says nothing of what is normal, verbose what happens, very verbose all of it. */
+  @Test
+  void run_quietAndVerbose_sayLessAndMore() {
+    Job quiet = processes.holdfast("run", "-q", "lock", "true");
+    Job plain = processes.holdfast("run", "lock", "true");
+    Job verbose = processes.holdfast("run", "-v", "lock", "true");
+    Job all = processes.holdfast("run", "-vv", "lock", "true");
+    for (Job job : List.of(quiet, plain, verbose, all)) {
+      assertThat(job.exitCode()).as(job::toString).isZero();
+    }
+    assertThat(quiet.stderr()).isEmpty();
+    assertThat(plain.stderr()).isEmpty();
+    assertThat(all.stderr().length()).isGreaterThan(verbose.stderr().length());
+    holding();
+    Job busy = processes.holdfast("run", "-q", "-n", "lock", "true");
+    assertThat(busy.exitCode()).isEqualTo(75);
+    assertThat(busy.stderr()).isEmpty();
+  }
+
   @Test
   void run_forceReleased_killsTheCommand() {
     Job job = processes.holdfast(

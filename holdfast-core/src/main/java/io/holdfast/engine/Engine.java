@@ -69,7 +69,7 @@ final class Engine implements Holdfast {
   /** Its claims. */
   final Registry registry;
 
-  /** What was made last and may well be needed again; immutable, so that a race costs a copy at most. */
+  /** How the store answered last: before the call returned, or after. */
   private volatile boolean answersAtOnce;
 
   private final AtomicBoolean closed = new AtomicBoolean();

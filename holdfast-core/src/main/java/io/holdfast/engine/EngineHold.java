@@ -185,10 +185,7 @@ public final class EngineHold implements Hold, Outcome {
     }
     Moment now = lane.engine.ticker.now();
     long left = own.leftNanos(now);
-    if (left <= 0) {
-      lane.holding.checkTime(own, now);
-    }
-    return Math.max(0, left);
+    return left > 0 ? left : Math.max(0, lane.holding.checkTime(own, now));
   }
 
   /** The acquiring thread has it now: a loss may interrupt it. */

@@ -244,18 +244,24 @@ final class Holding {
         Long.toString(own.token)));
   }
 
-  /** The state of a hold may be out of date: its time is up and the timer has not come yet. */
-  void checkTime(Ownership own, Moment now) {
+  /**
+   * The state of a hold may be out of date: its time is up and the timer has not come yet. Returns what is left of it,
+   * which is more than was read before if it has been renewed just now.
+   */
+  long checkTime(Ownership own, Moment now) {
     Later later = new Later();
+    long left = 0;
     lane.lock.lock();
     try {
       if (own.isOurs() && own.tenure.own == own) {
         own.tenure.due(now, later);
+        left = own.isOurs() ? own.leftNanos(now) : 0;
       }
     } finally {
       lane.lock.unlock();
     }
     later.run();
+    return left;
   }
 
   /** The client is closing: the hold is invalid before anything else happens. */

@@ -112,7 +112,7 @@ class Request extends Timed {
   /** Tells the caller that the request is settled; without the lane's lock. */
   void announce() {
     // settled before it could park: a wake-up would only be left over for whatever the thread parks for next
-    if (!Thread.currentThread().equals(thread)) {
+    if (Thread.currentThread() != thread) {
       LockSupport.unpark(thread);
     }
   }

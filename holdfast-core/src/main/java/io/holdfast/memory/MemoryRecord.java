@@ -4,6 +4,7 @@ package io.holdfast.memory;
 import io.holdfast.LockInfo;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.LockKey;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -38,7 +39,7 @@ final class MemoryRecord {
   private long sinceNanos;
   private long untilNanos;
   private boolean kept;
-  private boolean lookPending;
+  private @Nullable MemoryStore looker;
   private long lookAtNanos;
   private @Nullable Map<ClaimId, Waiter> waiters;
 
@@ -148,21 +149,31 @@ final class MemoryRecord {
     return null;
   }
 
-  /** If somebody waits and no look is coming in time: says after how long to look, and counts on it. */
-  long lookInNanos(long nowNanos) {
-    boolean coming = lookPending && lookAtNanos - untilNanos <= 0 && lookAtNanos - nowNanos > 0;
-    if (waiters == null || coming) {
-      return -1;
+  /**
+   * Returns who is to look when the lease ends: the client of the first waiter, whose timer runs as long as that waits.
+   * Null if nobody waits, or if it will look in time.
+   */
+  @Nullable
+  Look look(LockKey key, long nowNanos) {
+    if (waiters == null) {
+      return null;
     }
-    lookPending = true;
+    MemoryStore first = waiters.values().iterator().next().client;
+    if (first == looker && lookAtNanos - untilNanos <= 0 && lookAtNanos - nowNanos > 0) {
+      return null;
+    }
+    looker = first;
     lookAtNanos = Math.max(nowNanos, untilNanos);
-    return lookAtNanos - nowNanos;
+    return new Look(first, key, lookAtNanos - nowNanos);
   }
 
   /** A look has come. */
   void looked() {
-    lookPending = false;
+    looker = null;
   }
+
+  /** A client's promise to look at a name after a time. */
+  record Look(MemoryStore by, LockKey key, long inNanos) {}
 
   /** Whether somebody of another client waits. */
   boolean othersWait(String client) {

@@ -124,7 +124,7 @@ public final class MemoryStore implements LockStore {
     private final Instant giveUpAt;
     private final Moment sent = runtime().ticker().now();
     private @Nullable Answer answer;
-    private long lookInNanos = -1;
+    private MemoryRecord.@Nullable Look look;
 
     Attempt(Claim claim, Mode mode, Instant giveUpAt) {
       this.claim = claim;
@@ -156,7 +156,7 @@ public final class MemoryStore implements LockStore {
       if (mode == Mode.QUEUE) {
         record.enqueue(claim, MemoryStore.this, now);
       }
-      lookInNanos = record.lookInNanos(now);
+      look = record.look(claim.name(), now);
       long left = free ? 0 : record.leftNanos(now);
       Claim holder = record.holder();
       answer = new Answer.Busy(
@@ -172,19 +172,19 @@ public final class MemoryStore implements LockStore {
     }
 
     void afterwards() {
-      lookLater(claim.name(), lookInNanos);
+      lookLater(look);
     }
   }
 
-  /** Looks at a name when its holder's lease will have ended; not if the delay is negative. */
-  private void lookLater(LockKey key, long inNanos) {
-    if (inNanos >= 0) {
-      runtime().scheduler().schedule(() -> look(key), inNanos);
+  /** Lets a name be looked at when its holder's lease will have ended; by another client, maybe. */
+  private static void lookLater(MemoryRecord.@Nullable Look look) {
+    if (look != null) {
+      look.by().runtime().scheduler().schedule(() -> look.by().look(look.key()), look.inNanos());
     }
   }
 
   private void look(LockKey key) {
-    Settling settling = new Settling();
+    Settling settling = new Settling(key);
     database.change(key, record -> {
       if (record == null) {
         return null;
@@ -192,14 +192,19 @@ public final class MemoryStore implements LockStore {
       record.looked();
       return settling.settle(record, database.nowNanos());
     });
-    settling.afterwards(key);
+    settling.afterwards();
   }
 
   /** What follows from every change: a free lock goes to the first waiter, and somebody looks when the lease ends. */
   private class Settling {
+    private final LockKey key;
     private MemoryRecord.@Nullable Waiter next;
     private @Nullable Grant grant;
-    private long lookInNanos = -1;
+    private MemoryRecord.@Nullable Look look;
+
+    Settling(LockKey key) {
+      this.key = key;
+    }
 
     /** Within the change: returns the record, or null if nothing of it is needed. */
     @Nullable
@@ -208,16 +213,16 @@ public final class MemoryStore implements LockStore {
         next = record.firstWaiter(now);
         grant = handTo(record, next, now);
       }
-      lookInNanos = record.lookInNanos(now);
+      look = record.look(key, now);
       return record.isEmpty() ? null : record;
     }
 
     /** After the change. */
-    void afterwards(LockKey key) {
+    void afterwards() {
       if (next != null && grant != null) {
         next.client.events().granted(next.claim.id(), grant);
       }
-      lookLater(key, lookInNanos);
+      lookLater(look);
     }
   }
 
@@ -276,7 +281,7 @@ public final class MemoryStore implements LockStore {
   public CompletionStage<Ended> end(Claim claim, Duration keepFor, Instant lastGiveUp) {
     End end = new End(claim, keepFor, lastGiveUp);
     database.change(claim.name(), end);
-    end.afterwards(claim.name());
+    end.afterwards();
     return CompletableFuture.completedFuture(new Ended(end.outcome, end.isFinal, end.othersWait));
   }
 
@@ -290,6 +295,7 @@ public final class MemoryStore implements LockStore {
     private boolean othersWait;
 
     End(Claim claim, Duration keepFor, Instant lastGiveUp) {
+      super(claim.name());
       this.claim = claim;
       this.keepFor = keepFor;
       this.lastGiveUp = lastGiveUp;
@@ -337,7 +343,7 @@ public final class MemoryStore implements LockStore {
   @Override
   public CompletionStage<Boolean> evict(LockKey key, long revision) {
     boolean[] evicted = {false};
-    Settling settling = new Settling();
+    Settling settling = new Settling(key);
     database.change(key, record -> {
       if (record == null) {
         return null;
@@ -349,7 +355,7 @@ public final class MemoryStore implements LockStore {
       }
       return settling.settle(record, now);
     });
-    settling.afterwards(key);
+    settling.afterwards();
     return CompletableFuture.completedFuture(evicted[0]);
   }
 

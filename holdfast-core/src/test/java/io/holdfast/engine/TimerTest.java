@@ -12,7 +12,7 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** The heap behind all deadlines, on a clock moved by hand. */
+/** The timer behind all deadlines, on a clock moved by hand. */
 class TimerTest {
   private long nanos;
   private long wallMillis;
@@ -162,6 +162,21 @@ class TimerTest {
     failing.set(fourth, 500);
     passNanos(1_000);
     assertThat(fired).containsExactly(third, first, second, fourth);
+  }
+
+  /** A process that was paused, or starved, says so, once for each wake-up that came late. */
+  @Test
+  void wakeUpThatComesLate_isReported() {
+    List<Long> late = new ArrayList<>();
+    Timer watched = new Timer(ticker, scheduler, () -> {}, late::add);
+    watched.set(new Entry(), 100);
+    passNanos(200);
+    assertThat(late).isEmpty();
+    watched.set(new Entry(), 300);
+    nanos = 300 + Timer.HEARTBEAT_NANOS;
+    wallMillis = nanos / 1_000_000;
+    passNanos(1);
+    assertThat(late).containsExactly(Timer.HEARTBEAT_NANOS);
   }
 
   @Test

@@ -112,11 +112,9 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
       return busy(session, row, queue, nowUs);
     }
     boolean own = row != null && row.isTaken(nowUs);
-    SqliteQueue.Head head = own ? null : session.queue.head(name, nowUs);
+    // a try takes what is free, whoever waits for it: it has no place in the queue, and "busy" would not be true
+    SqliteQueue.Head head = own || mode == Mode.TRY ? null : session.queue.head(name, nowUs);
     if (head != null && !head.claim().equals(id)) {
-      if (mode == Mode.TRY) {
-        return BUSY;
-      }
       enter(session, nowUs);
       return BEHIND;
     }

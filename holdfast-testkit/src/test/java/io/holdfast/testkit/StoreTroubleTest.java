@@ -4,6 +4,7 @@ package io.holdfast.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.ConfigurationException;
 import io.holdfast.DistributedLock;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
@@ -14,13 +15,21 @@ import io.holdfast.memory.MemoryDatabase;
 import io.holdfast.memory.MemoryStore;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
+import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.Ended;
 import io.holdfast.spi.Grant;
+import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreEvents;
 import io.holdfast.spi.StoreRuntime;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -205,11 +214,41 @@ class StoreTroubleTest {
     assertThat(faults.requests(Verb.OWN) - before).isBetween(2, 4);
   }
 
+  /** What the store has of this client and the engine does not know is ended; what it knows is left alone. */
+  @Test
+  void reconciler_endsWhatIsForgotten_andNothingElse() throws Exception {
+    Hold hold = lock(false).acquire();
+    odd.forgotten = new ClaimId("0".repeat(32), 7);
+    odd.restored();
+    clock.advance(Duration.ofSeconds(10));
+    assertThat(odd.ended).containsExactly(odd.forgotten);
+    assertThat(hold.isValid()).isTrue();
+  }
+
+  /** What no waiting mends is told at once, and whose fault it is. */
+  @Test
+  void storeThatIsNotUsable_isToldToEveryCall() {
+    odd.unusable = true;
+    List<Callable<?>> calls = List.of(
+        () -> lock(false).acquire(),
+        () -> lock(false).acquire(Duration.ofMinutes(1)),
+        () -> lock(false).tryAcquire(),
+        () -> lock(false).tryAcquire(Duration.ofMinutes(1)));
+    for (Callable<?> call : calls) {
+      assertThatThrownBy(call::call)
+          .isInstanceOf(ConfigurationException.class)
+          .hasMessageContaining("for the test");
+    }
+  }
+
   /** A store in memory that is odd on request. */
   private static final class Odd extends ForwardingStore {
     private @Nullable StoreEvents events;
     private Duration grantsAreOldBy = Duration.ZERO;
     private volatile boolean timeFails;
+    private boolean unusable;
+    private @Nullable ClaimId forgotten;
+    private final List<ClaimId> ended = new ArrayList<>();
 
     Odd(MemoryDatabase database) {
       super(new MemoryStore(database));
@@ -234,7 +273,28 @@ class StoreTroubleTest {
     }
 
     @Override
+    public CompletionStage<Map<ClaimId, LockKey>> own() {
+      return super.own().thenApply(own -> {
+        Map<ClaimId, LockKey> all = new HashMap<>(own);
+        if (forgotten != null) {
+          all.put(forgotten, LockKey.of(NAME));
+        }
+        return all;
+      });
+    }
+
+    @Override
+    public CompletionStage<Ended> end(Claim claim, Duration keepFor, Instant lastGiveUp) {
+      ended.add(claim.id());
+      return super.end(claim, keepFor, lastGiveUp);
+    }
+
+    @Override
     public CompletionStage<Answer> attempt(Claim claim, Mode mode, Instant giveUpAt) {
+      if (unusable) {
+        return CompletableFuture.failedFuture(
+            new ConfigurationException("no store, for the test", "memory:", null));
+      }
       Duration oldBy = grantsAreOldBy;
       return super.attempt(claim, mode, giveUpAt)
           .thenApply(answer -> answer instanceof Answer.Granted granted

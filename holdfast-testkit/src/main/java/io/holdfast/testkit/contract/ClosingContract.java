@@ -17,6 +17,7 @@ import io.holdfast.testkit.Verb;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -109,6 +110,9 @@ public abstract class ClosingContract extends Contract {
     assertThrows(IllegalStateException.class, view::lock);
     assertThrows(IllegalStateException.class, view::lockInterruptibly);
     assertThrows(IllegalStateException.class, view::tryLock);
+    assertThrows(IllegalStateException.class, () -> view.tryLock(1, TimeUnit.SECONDS));
+    assertThrows(IllegalStateException.class, () -> holdfast.admin().list(""));
+    assertThrows(IllegalStateException.class, () -> holdfast.admin().inspect(name));
     IllegalStateException refused =
         assertThrows(IllegalStateException.class, () -> lock.tryAcquire().isPresent());
     assertTrue(String.valueOf(refused.getMessage()).contains("closed"), refused::toString);

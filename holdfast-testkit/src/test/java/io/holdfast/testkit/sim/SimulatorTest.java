@@ -19,6 +19,23 @@ class SimulatorTest {
   /** From which on: {@code -Dholdfast.firstSeed=...} for others than always the same. */
   private static final long FIRST = Long.getLong("holdfast.firstSeed", 0);
 
+  /** What the state machines of ARCHITECTURE.md can do, at the least. */
+  private static final List<String> MOVES = List.of(
+      "ASKING->WAITING",
+      "ASKING->HELD",
+      "ASKING->ENDING",
+      "WAITING->ASKING",
+      "WAITING->HELD",
+      "WAITING->ENDING",
+      "HELD->ENDING",
+      "ENDING->OVER",
+      "HELD->AT_RISK",
+      "AT_RISK->HELD",
+      "HELD->LOST",
+      "AT_RISK->LOST",
+      "HELD->RELEASED",
+      "AT_RISK->RELEASED");
+
   @BeforeAll
   static void silenceEngine() {
     Simulate.silenceEngine();
@@ -58,6 +75,10 @@ class SimulatorTest {
         () -> "too many seeds do not count: " + totals.counted() + " of " + SEEDS);
     for (Fault fault : Fault.values()) {
       assertTrue(SEEDS < 1_000 || totals.of(fault) > 0, () -> "no " + fault + " ever took effect");
+    }
+    for (String move : MOVES) {
+      assertTrue(
+          SEEDS < 1_000 || totals.toString().contains(move + " "), () -> "never seen: " + move);
     }
   }
 
