@@ -3,4 +3,5 @@
 module io.holdfast.examples {
   requires static org.jspecify;
   requires io.holdfast.core;
+  requires java.sql;
 }

@@ -33,6 +33,27 @@ record Started(Process process, Path said) {
     }
   }
 
+  /** How often it has said a line that begins with a word. */
+  long count(String word) {
+    try {
+      return Files.readString(said, StandardCharsets.UTF_8)
+          .lines()
+          .filter(line -> line.startsWith(word + " "))
+          .count();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** As {@link #tell}, where nothing checked can be thrown. */
+  void say(String line) {
+    try {
+      tell(line);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   void tell(String line) throws IOException {
     process.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
     process.getOutputStream().flush();
