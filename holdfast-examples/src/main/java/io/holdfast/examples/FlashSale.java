@@ -4,10 +4,10 @@ package io.holdfast.examples;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
+import io.holdfast.Ticker;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
-import java.time.Clock;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -48,10 +48,10 @@ class FlashSale {
   private final Holdfast holdfast;
   private final LockOptions options;
   private final SaleTables tables;
-  private final Clock clock;
+  private final Ticker clock;
   private final Sale sale;
 
-  FlashSale(Holdfast holdfast, LockOptions options, SaleTables tables, Clock clock, Sale sale) {
+  FlashSale(Holdfast holdfast, LockOptions options, SaleTables tables, Ticker clock, Sale sale) {
     this.holdfast = holdfast;
     this.options = options;
     this.tables = tables;
@@ -61,7 +61,7 @@ class FlashSale {
 
   /** Takes an order, or says why not. */
   Answer order(String user) throws SQLException {
-    Instant now = clock.instant();
+    Instant now = Instant.ofEpochMilli(clock.wallMillis());
     if (now.isBefore(sale.begin())) {
       return Answer.NOT_STARTED;
     }
@@ -121,8 +121,8 @@ class FlashSale {
     SaleTables tables = new SaleTables(() -> DriverManager.getConnection(args[1]));
     tables.create(1, 100);
     tables.addAccount(args[2]);
-    Clock clock = Clock.systemUTC();
-    Instant now = clock.instant();
+    Ticker clock = Ticker.system();
+    Instant now = Instant.ofEpochMilli(clock.wallMillis());
     Sale sale = new Sale(1, now.minusSeconds(1), now.plusSeconds(60));
     try (Holdfast holdfast = Holdfast.connect(args[0])) {
       LockOptions options = LockOptions.builder().note("flash sale").build();

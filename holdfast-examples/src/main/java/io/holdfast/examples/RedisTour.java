@@ -4,6 +4,7 @@ package io.holdfast.examples;
 import io.holdfast.DistributedLock;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
+import io.holdfast.JavaLock;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -49,11 +50,18 @@ final class RedisTour {
           + (hold.token() > token ? "greater" : "smaller") + " token");
     }
 
-    ours.asJavaLock().lock();
-    ours.asJavaLock().lock();
-    System.out.println("as a java.util.concurrent lock it is reentrant");
-    ours.asJavaLock().unlock();
-    ours.asJavaLock().unlock();
+    JavaLock view = ours.asJavaLock();
+    view.lock();
+    try {
+      view.lock();
+      try {
+        System.out.println("as a java.util.concurrent lock it is reentrant");
+      } finally {
+        view.unlock();
+      }
+    } finally {
+      view.unlock();
+    }
     System.out.println(
         "and free again: " + theirs.tryAcquire().map(Hold::release).orElse(false));
   }

@@ -16,7 +16,7 @@ import java.util.Optional;
 final class RedlockTour {
   private RedlockTour() {}
 
-  /** Takes the tour; with a second argument it stays until it is told to go on. */
+  /** Takes the tour; stays at one point until it gets a line. */
   public static void main(String[] args) throws Exception {
     LockOptions options = LockOptions.builder()
         .leaseFor(Duration.ofSeconds(30))

@@ -3,6 +3,7 @@ package io.holdfast.examples;
 
 import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
+import io.holdfast.Ticker;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -10,7 +11,6 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.sql.DriverManager;
 import java.sql.SQLException;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -44,8 +44,8 @@ final class SaleMachine {
         .build();
     FlashSale.Sale sale = new FlashSale.Sale(ITEM, Instant.EPOCH, Instant.MAX);
     try (Holdfast holdfast = Holdfast.connect(args[0])) {
-      FlashSale shop = new FlashSale(holdfast, options, tables, Clock.systemUTC(), sale);
-      FlashSale freezing = new FlashSale(holdfast, options, tables, Clock.systemUTC(), sale) {
+      FlashSale shop = new FlashSale(holdfast, options, tables, Ticker.system(), sale);
+      FlashSale freezing = new FlashSale(holdfast, options, tables, Ticker.system(), sale) {
         @Override
         void beforeWriting(String user) {
           System.out.println("checked");

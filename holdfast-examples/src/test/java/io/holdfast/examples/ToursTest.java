@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.testkit.process.ServerProcess;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The tours say what they promise to show. */
+class ToursTest {
+  @TempDir
+  Path folder = Path.of("set before each test");
+
+  private final List<ServerProcess> servers = new ArrayList<>();
+
+  @AfterEach
+  void stopServers() {
+    servers.forEach(ServerProcess::close);
+  }
+
+  private String startRedis() {
+    String port = Integer.toString(ServerProcess.freePort());
+    ServerProcess server = ServerProcess.of("redis-server");
+    servers.add(server);
+    server.start(List.of(
+        "--port", port, "--bind", "127.0.0.1", "--dir", server.folder().toString(), "--save", ""));
+    return "127.0.0.1:" + port;
+  }
+
+  private Started tour(Class<?> tour, String store) throws Exception {
+    return Started.start(folder, "tour", HourlyMessageCases.java(tour.getName(), store));
+  }
+
+  @Test
+  void redis() throws Exception {
+    Started tour = tour(RedisTour.class, "redis://" + startRedis());
+    assertThat(tour.exitCode()).as(Files.readString(tour.said())).isZero();
+    assertThat(Files.readAllLines(tour.said()))
+        .containsExactly(
+            "we hold it; it renews itself, and if we die it is free in 29 s",
+            "the other machine tries: busy",
+            "it waits 200 ms: still busy, and nothing is left",
+            "it waits as long as it takes",
+            "we have released it",
+            "the other machine has it, with a greater token",
+            "as a java.util.concurrent lock it is reentrant",
+            "and free again: true");
+  }
+
+  /** With one of three gone. */
+  @Test
+  void redlock() throws Exception {
+    Started tour = tour(
+        RedlockTour.class, "redlock://" + startRedis() + "," + startRedis() + "," + startRedis());
+    Started.until("it waits for Enter", () -> tour.hasSaid("press Enter to go on"));
+    servers.get(1).kill();
+    tour.tell("");
+    assertThat(tour.exitCode()).as(Files.readString(tour.said())).isZero();
+    assertThat(Files.readAllLines(tour.said()))
+        .hasSize(4)
+        .endsWith("it is still ours", "released")
+        .first()
+        .asString()
+        .startsWith("a majority has granted it, for at least 29 s, with token ");
+  }
+}
