@@ -28,6 +28,7 @@ class MemoryLookTest {
         .store(new MemoryStore(database))
         .ticker(clock)
         .scheduler(scheduler)
+        .callbackExecutor(Runnable::run)
         .build();
   }
 
