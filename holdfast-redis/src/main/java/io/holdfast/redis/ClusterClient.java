@@ -2,6 +2,8 @@
 package io.holdfast.redis;
 
 import io.holdfast.redis.ClusterMap.Endpoint;
+import io.holdfast.spi.StoreRuntime;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.RedisClusterClient;
@@ -93,10 +95,14 @@ final class ClusterClient {
   }
 
   /** Asks a node, on a connection of its own, who has which slots. */
-  CompletionStage<List<Object>> slots(Endpoint node) {
+  CompletionStage<List<Object>> slots(Endpoint node, StoreRuntime runtime) {
     return commands(node)
-        .thenCompose(
-            connection -> connection.async().clusterSlots().whenComplete((answer, failure) -> {
+        .thenCompose(connection -> Limit.on(
+                connection.async().clusterSlots(),
+                runtime,
+                RedisLine.LONGEST,
+                () -> new RedisException(node + " does not say who has which slots"))
+            .whenComplete((answer, failure) -> {
               // nobody waits for it
               var unused = connection.closeAsync();
             }));

@@ -93,7 +93,7 @@ final class ClusterScout {
       }
     }
     for (Endpoint each : shuffled(client.seeds())) {
-      asked.putIfAbsent(each, () -> client.slots(each));
+      asked.putIfAbsent(each, () -> client.slots(each, runtime));
     }
     CompletableFuture<ClusterMap> first = new CompletableFuture<>();
     List<CompletableFuture<?>> all = new ArrayList<>();

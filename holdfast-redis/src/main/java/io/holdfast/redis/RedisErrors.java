@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class RedisErrors {
   /** Redis 4 and older cannot run scripts that read the clock and write. */
+  private static final String NARROW = "HOLDFAST-SERVER";
+
   private static final String TOO_OLD = "non deterministic";
 
   private static final String TLS =
@@ -111,6 +113,12 @@ final class RedisErrors {
     String message = Objects.requireNonNullElse(answered.getMessage(), "an error without a text");
     if (message.contains(TOO_OLD)) {
       return new ConfigurationException("Redis 5 or newer is needed", store, answered);
+    }
+    if (hasCode(message, NARROW)) {
+      return new ConfigurationException(
+          "a server is needed whose Lua packs numbers of 64 bits: the usual 64-bit builds of Redis do",
+          store,
+          answered);
     }
     for (Meaning meaning : MEANINGS) {
       if (hasCode(message, meaning.code)) {

@@ -6,6 +6,7 @@ import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulConnection;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
@@ -27,6 +28,9 @@ import org.jspecify.annotations.Nullable;
 final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
   private static final long PAUSE_NANOS = 10_000_000L;
   private static final int DOUBLINGS = 6;
+
+  /** How long the first questions on a new connection may take. */
+  static final Duration LONGEST = Duration.ofSeconds(2);
 
   /** What is done with a line, and who hears of it. */
   record Use<C>(
@@ -101,7 +105,10 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
         drop(connection);
       }
     });
-    use.prepare.apply(connection).whenComplete((ready, failure) -> {
+    // a server that takes a connection and then says nothing must not keep the next one from being opened
+    CompletionStage<?> prepared =
+        Limit.on(use.prepare.apply(connection), runtime, LONGEST, RedisLine::silent);
+    prepared.whenComplete((ready, failure) -> {
       if (failure == null) {
         ready(mine, connection);
       } else {
@@ -109,6 +116,11 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
         failed(mine, failure);
       }
     });
+  }
+
+  private static RedisException silent() {
+    return new RedisException(
+        "connected, but the server has not answered within " + LONGEST.toSeconds() + " s");
   }
 
   private void ready(CompletableFuture<C> mine, C connection) {

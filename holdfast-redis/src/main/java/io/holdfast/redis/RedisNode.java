@@ -89,7 +89,8 @@ final class RedisNode {
                 channel,
                 clock,
                 RedisReplicas.Rule.NONE,
-                aside(listener)));
+                aside(listener)),
+            runtime);
   }
 
   /** The connection beside it, on which replicas are waited for, has no word in whether the server can be reached. */

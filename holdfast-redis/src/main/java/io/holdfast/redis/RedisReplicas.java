@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.redis;
 
+import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreRuntime;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import java.time.Duration;
@@ -67,13 +69,17 @@ final class RedisReplicas {
 
   private final Rule rule;
   private final RedisNode node;
+  private final StoreRuntime runtime;
   private final ReentrantLock lock = new ReentrantLock();
   private final List<Request> next = new ArrayList<>();
   private boolean busy;
 
-  RedisReplicas(Rule rule, RedisNode node) {
-    this.rule = rule;
+  /** Half of a request's time is the most that replicas get: the other half is for saying that they did not confirm. */
+  RedisReplicas(Rule asked, RedisNode node, StoreRuntime runtime) {
+    Duration most = runtime.requestTimeout().dividedBy(2);
+    this.rule = asked.limit().compareTo(most) <= 0 ? asked : new Rule(asked.wanted(), most);
     this.node = node;
+    this.runtime = runtime;
   }
 
   /** Opens the connection, and asks for nothing: so a missing permission is told at the first contact. */
@@ -137,10 +143,24 @@ final class RedisReplicas {
       // what waits now fails, and finds it when it comes again
       var unused = node.open();
     }
-    node.<Long>askOn(connection -> run(connection, group)).whenComplete((replicas, failure) -> {
+    // what is never answered must not keep all that comes after it
+    CompletionStage<Long> answered = Limit.on(
+        node.<Long>askOn(connection -> run(connection, group)),
+        runtime,
+        runtime.requestTimeout().plus(rule.limit()),
+        this::silent);
+    answered.whenComplete((replicas, failure) -> {
       group.forEach(each -> settle(each, replicas, failure));
       runNext();
     });
+  }
+
+  private StoreException silent() {
+    return new StoreException(
+        node.describe() + ": no answer in time on the connection on which replicas are waited for",
+        Reason.UNREACHABLE,
+        false,
+        null);
   }
 
   private CompletionStage<Long> run(

@@ -21,8 +21,8 @@ import java.util.Set;
  *   <li>{@code holdfast.replicas}: how many replicas must have confirmed a grant or a renewal before it counts. More
  *       makes a failover less likely to forget a hold, and fewer failures of replicas bearable; each grant and renewal
  *       waits for them, on a connection of its own ({@code WAIT}). Default 0.
- *   <li>{@code holdfast.replicas-timeout}: how long they have time, {@code 10ms} to {@code 1m}; less than a quarter of a
- *       request's time makes sense. A grant that was not confirmed by then is given back. Default {@code 500ms}.
+ *   <li>{@code holdfast.replicas-timeout}: how long they have time, {@code 10ms} to {@code 1m}; at most half of a
+ *       request's time. A grant that was not confirmed by then is given back. Default {@code 500ms}.
  *   <li>{@code holdfast.tls-ca}: a PEM file with the certificates to trust, instead of those of the JDK.
  *   <li>{@code holdfast.tls-cert}, {@code holdfast.tls-key}: PEM files with our certificate and its private key
  *       (PKCS #8), for servers that ask for one.

@@ -7,6 +7,15 @@
 -- include clock.lua
 -- include lock.lua
 local key, queue, waiters = KEYS[1], KEYS[2], KEYS[3]
+-- On a 32-bit server Redis packs through a C long: every record would look free.
+local packed = struct and struct.pack(HEAD, FORMAT, 1, LIMIT - 1, LIMIT - 2, LIMIT - 3, LIMIT - 4)
+if not packed or #packed ~= HEAD_SIZE then
+  return redis.error_reply('HOLDFAST-SERVER no records can be packed here')
+end
+local _, queued, rev, till, since, gone = struct.unpack(HEAD, packed)
+if queued ~= 1 or rev ~= LIMIT - 1 or till ~= LIMIT - 2 or since ~= LIMIT - 3 or gone ~= LIMIT - 4 then
+  return redis.error_reply('HOLDFAST-SERVER numbers of 64 bits are not kept here')
+end
 redis.call('HSET', key, 'l', '1')
 redis.call('PEXPIREAT', key, millis(now + 1000000))
 redis.call('HGET', key, 'l')

@@ -131,6 +131,17 @@ class RedisReplicasTest {
     assertThat(lock.acquire().release()).isTrue();
   }
 
+  /** A time-out that is longer than a request's time is cut to what leaves time to say so. */
+  @Test
+  void longTimeout_isToldInTime() {
+    DistributedLock lock =
+        client("?holdfast.replicas=1&holdfast.replicas-timeout=20s").lock("x", LONG);
+    replica.kill();
+    assertThatThrownBy(() -> lock.tryAcquire().isPresent())
+        .satisfies(e -> assertNotReplicated(e, 0, 1));
+    assertFree("x");
+  }
+
   /** More than there are: the caller is told how many there were. */
   @Test
   void moreThanThereAre_isTold() {

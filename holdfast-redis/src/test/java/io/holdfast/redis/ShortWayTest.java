@@ -21,6 +21,8 @@ class ShortWayTest {
   private static final String SOON = "4503599627370496";
   private static final String LONG_AGO = "1";
   private static final String LEASE = "60000000";
+  private static final String MINUTE = "60000000";
+  private static final String TWO_DAYS = "172800000000";
   private static final String RETENTION = "86400000000";
 
   /** What is stored, without what depends on the time of the request. */
@@ -34,6 +36,9 @@ class ShortWayTest {
       local format, queued, rev, till, since, gone, at = struct.unpack('<BBi8i8i8i8', packed)
       local claim = string.sub(packed, at)
       local life = redis.call('PTTL', KEYS[1]) * 1000
+      if gone < till or gone < rev + tonumber(ARGV[1]) then
+        return 'the key does not live long enough'
+      end
       return table.concat({format, queued, till > now and 'taken' or 'free', claim, since <= rev and 'newer' or 'older',
         math.abs(now + life - gone) < 1000000 and 'lives' or 'goes', claim == '' and 'nobody' or redis.call('HGET', KEYS[1], 'h'),
         redis.call('ZCARD', KEYS[2]), redis.call('HLEN', KEYS[3])}, ' ')
@@ -61,9 +66,11 @@ class ShortWayTest {
       String as = said(redis, script.text(), one, arguments);
       String cut = said(redis, script.text().replace(SHORT, CUT), other, arguments);
       assertThat(as).as("request %d, %s", i, String.join(" ", arguments)).isEqualTo(cut);
-      assertThat(stored(redis, one))
+      String retention = as.startsWith("G") ? arguments[6] : "0";
+      assertThat(stored(redis, one, retention))
           .as("after request %d, %s", i, String.join(" ", arguments))
-          .isEqualTo(stored(redis, other));
+          .isEqualTo(stored(redis, other, retention))
+          .isNotEqualTo("the key does not live long enough");
       granted += as.startsWith("G") ? 1 : 0;
     }
     return granted;
@@ -83,7 +90,9 @@ class ShortWayTest {
 
   private String[] attempt() {
     String mode = random.nextInt(4) == 0 ? "Q" : "T";
-    return new String[] {claim(), mode, giveUp(), LEASE, "holder", LEASE, RETENTION, "test:client:"
+    String lease = random.nextInt(10) == 0 ? TWO_DAYS : LEASE;
+    String retention = random.nextBoolean() ? MINUTE : RETENTION;
+    return new String[] {claim(), mode, giveUp(), lease, "holder", LEASE, retention, "test:client:"
     };
   }
 
@@ -107,7 +116,8 @@ class ShortWayTest {
     return said.toString();
   }
 
-  private static String stored(RedisCommands<String, String> redis, String[] keys) {
-    return redis.eval(STORED, ScriptOutputType.VALUE, keys);
+  private static String stored(
+      RedisCommands<String, String> redis, String[] keys, String retention) {
+    return redis.eval(STORED, ScriptOutputType.VALUE, keys, retention);
   }
 }
