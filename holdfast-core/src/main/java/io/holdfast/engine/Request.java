@@ -110,7 +110,8 @@ class Request extends Timed {
   }
 
   /** Tells the caller that the request is settled; without the lane's lock. */
-  @SuppressWarnings("ReferenceEquality") // a thread is itself, whatever its class says of equals()
+  @SuppressWarnings(
+      "ReferenceEquality") // a thread is itself, whatever its class says of equals()
   void announce() {
     // settled before it could park: a wake-up would only be left over for whatever the thread parks for next
     if (Thread.currentThread() != thread) {
