@@ -8,12 +8,15 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /** What every source file and every package has. */
 class SourcesTest {
   private static final Path MAIN = Path.of("src", "main", "java");
+  private static final Pattern COMMENT = Pattern.compile("(?m)^ *(//|/?\\*).*$");
   private static final Path TEST = Path.of("src", "test", "java");
 
   /** Spotless looks after the other files, but leaves module-info and package-info alone. */
@@ -26,6 +29,24 @@ class SourcesTest {
             .startsWith("// SPDX-License-Identifier: Apache-2.0\n");
       }
     }
+  }
+
+  /** A monitor pins a virtual thread that waits in it. */
+  @Test
+  void noMonitors_whereVirtualThreadsWait() throws IOException {
+    Pattern monitor = Pattern.compile("\\bsynchronized\\b(?=[ (])");
+    int looked = 0;
+    for (String module : List.of("holdfast-core", "holdfast-jdbc", "holdfast-cli")) {
+      for (Path source : Sources.javaFiles(Sources.ROOT.resolve(module))) {
+        if (source.toString().contains(MAIN.toString())) {
+          looked++;
+          assertThat(COMMENT.matcher(Files.readString(source)).replaceAll(""))
+              .as("%s", Sources.ROOT.relativize(source))
+              .doesNotContainPattern(monitor);
+        }
+      }
+    }
+    assertThat(looked).isGreaterThan(100);
   }
 
   /** Without the annotation, users' tools take every reference for "may be null, or not". */

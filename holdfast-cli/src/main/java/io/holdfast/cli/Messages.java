@@ -2,6 +2,7 @@
 package io.holdfast.cli;
 
 import java.io.PrintStream;
+import java.util.concurrent.locks.ReentrantLock;
 
 /** Our lines on stderr: one each, beginning with {@code holdfast:}. */
 final class Messages {
@@ -9,6 +10,7 @@ final class Messages {
 
   private final PrintStream stderr;
   private final boolean quiet;
+  private final ReentrantLock lock = new ReentrantLock();
   private boolean progressShown;
 
   /**
@@ -34,26 +36,42 @@ final class Messages {
   }
 
   /** Shows a line that the next one replaces; for terminals. */
-  synchronized void progress(String line) {
-    if (!quiet) {
+  void progress(String line) {
+    if (quiet) {
+      return;
+    }
+    lock.lock();
+    try {
       progressShown = true;
       stderr.print(CLEAR_LINE + "holdfast: " + Failures.oneLine(line));
       stderr.flush();
+    } finally {
+      lock.unlock();
     }
   }
 
   /** Takes the progress line away. */
-  synchronized void clearProgress() {
-    if (progressShown) {
-      progressShown = false;
-      stderr.print(CLEAR_LINE);
-      stderr.flush();
+  void clearProgress() {
+    lock.lock();
+    try {
+      if (progressShown) {
+        progressShown = false;
+        stderr.print(CLEAR_LINE);
+        stderr.flush();
+      }
+    } finally {
+      lock.unlock();
     }
   }
 
-  private synchronized void write(String line) {
-    clearProgress();
-    stderr.println("holdfast: " + Failures.oneLine(line));
-    stderr.flush();
+  private void write(String line) {
+    lock.lock();
+    try {
+      clearProgress();
+      stderr.println("holdfast: " + Failures.oneLine(line));
+      stderr.flush();
+    } finally {
+      lock.unlock();
+    }
   }
 }

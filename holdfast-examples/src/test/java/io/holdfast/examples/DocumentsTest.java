@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -54,6 +55,19 @@ class DocumentsTest {
     assertThat(levels(chinese)).isEqualTo(levels(english));
     assertThat(chinese.links()).hasSameSizeAs(english.links());
     assertThat(bench(chinese)).isEqualTo(bench(english));
+    // what is code, or a number, needs no translation
+    assertThat(words(chinese)).isEqualTo(words(english));
+  }
+
+  /** What stands between back quotes in the text, in the order of the alphabet: sentences turn around. */
+  private static List<String> words(Markdown document) throws IOException {
+    String text = Files.readString(document.file()).replaceAll("(?s)```.*?```", "");
+    return Pattern.compile("`[^`]+`")
+        .matcher(text)
+        .results()
+        .map(MatchResult::group)
+        .sorted()
+        .toList();
   }
 
   private static List<Integer> levels(Markdown document) {

@@ -5,6 +5,7 @@ import io.holdfast.spi.StoreRuntime;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SocketOptions.KeepAliveOptions;
@@ -15,6 +16,7 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +32,9 @@ final class OwnRedisClient implements RedisConnector {
   private final @Nullable ClientResources lent;
   private @Nullable RedisClient client;
   private @Nullable SentinelWatch watch;
+
+  /** Nothing is opened any more: nobody would close it. */
+  private boolean closed;
 
   OwnRedisClient(RedisURI uri, @Nullable SslOptions tls, Duration connectTimeout) {
     this.uri = uri;
@@ -64,6 +69,9 @@ final class OwnRedisClient implements RedisConnector {
   }
 
   private synchronized RedisClient client() {
+    if (closed) {
+      throw new RedisException("the store is closed");
+    }
     RedisClient made = client;
     if (made == null) {
       made = RedisDriver.make(options, lent);
@@ -78,7 +86,11 @@ final class OwnRedisClient implements RedisConnector {
   }
 
   CompletionStage<StatefulRedisConnection<byte[], byte[]>> commands(RedisURI to) {
-    return client().connectAsync(ByteArrayCodec.INSTANCE, to);
+    try {
+      return client().connectAsync(ByteArrayCodec.INSTANCE, to);
+    } catch (RedisException e) {
+      return CompletableFuture.failedFuture(e);
+    }
   }
 
   @Override
@@ -87,7 +99,11 @@ final class OwnRedisClient implements RedisConnector {
   }
 
   CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> messages(RedisURI from) {
-    return client().connectPubSubAsync(ByteArrayCodec.INSTANCE, from);
+    try {
+      return client().connectPubSubAsync(ByteArrayCodec.INSTANCE, from);
+    } catch (RedisException e) {
+      return CompletableFuture.failedFuture(e);
+    }
   }
 
   @Override
@@ -110,6 +126,7 @@ final class OwnRedisClient implements RedisConnector {
   }
 
   private synchronized void shutDown() {
+    closed = true;
     RedisClient made = client;
     if (made != null) {
       client = null;

@@ -3,6 +3,7 @@ package io.holdfast.redis;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SocketOptions.KeepAliveOptions;
@@ -12,6 +13,7 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +27,9 @@ final class RedlockClient {
   private final ClientOptions options;
   private @Nullable RedisClient client;
   private int users;
+
+  /** Nothing is opened any more: nobody would close it. */
+  private boolean closed;
 
   RedlockClient(Duration connectTimeout, @Nullable SslOptions tls) {
     KeepAliveOptions alive = KeepAliveOptions.builder()
@@ -48,6 +53,9 @@ final class RedlockClient {
   }
 
   private synchronized RedisClient client() {
+    if (closed) {
+      throw new RedisException("the store is closed");
+    }
     RedisClient made = client;
     if (made == null) {
       made = RedisDriver.make(options, null);
@@ -62,12 +70,20 @@ final class RedlockClient {
     return new RedisConnector() {
       @Override
       public CompletionStage<StatefulRedisConnection<byte[], byte[]>> commands() {
-        return client().connectAsync(ByteArrayCodec.INSTANCE, node);
+        try {
+          return client().connectAsync(ByteArrayCodec.INSTANCE, node);
+        } catch (RedisException e) {
+          return CompletableFuture.failedFuture(e);
+        }
       }
 
       @Override
       public CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> messages() {
-        return client().connectPubSubAsync(ByteArrayCodec.INSTANCE, node);
+        try {
+          return client().connectPubSubAsync(ByteArrayCodec.INSTANCE, node);
+        } catch (RedisException e) {
+          return CompletableFuture.failedFuture(e);
+        }
       }
 
       @Override
@@ -85,6 +101,7 @@ final class RedlockClient {
   }
 
   synchronized void close() {
+    closed = true;
     RedisClient made = client;
     if (made != null) {
       client = null;
