@@ -39,6 +39,9 @@ class ReplicasOverFailoverTest {
       assertThat(hold.isValid()).isTrue();
       // the new primary has no replica: nothing more is granted until it has one again
       former.start();
+      int newPrimary = servers.primary().port();
+      // as the sentinels do, too, but only when they next ask it what it is
+      former.call(redis -> redis.replicaof("127.0.0.1", newPrimary));
       Await.until("it is renewed, and confirmed", () -> hold.state() == HoldState.HELD);
       assertThat(hold.release()).isTrue();
       Await.until("locks are granted again", () -> isGranted(client, "y"));

@@ -42,7 +42,8 @@ final class SentinelServers implements AutoCloseable {
         "--appendonly", "yes", "--appendfsync", "always", "--repl-diskless-sync-delay", "0");
     servers.add(first);
     String port = Integer.toString(first.port());
-    RedisServer second = RedisServer.with("--appendonly", "no", "--replicaof", "127.0.0.1", port);
+    RedisServer second = RedisServer.with(
+        "--appendonly", "no", "--repl-diskless-sync-delay", "0", "--replicaof", "127.0.0.1", port);
     servers.add(second);
     Await.until(
         "the replica has everything",
