@@ -187,14 +187,6 @@ class RunTest {
   }
 
   @Test
-  void run_quiet_saysNothingOfABusyLock() {
-    holding();
-    Job busy = processes.holdfast("run", "-q", "-n", "lock", "true");
-    assertThat(busy.exitCode()).isEqualTo(75);
-    assertThat(busy.stderr()).isEmpty();
-  }
-
-  @Test
   void run_forceReleased_killsTheCommand() {
     Job job = processes.holdfast(
         "run",
