@@ -228,7 +228,7 @@ class ClusterFaultsTest {
     }
     Await.until("the former node knows what it is", () -> {
       assertThat(hold.isValid()).isFalse();
-      return former.call(redis -> redis.info("replication")).contains("role:slave");
+      return former.saysOfReplication("role:slave");
     });
     Hold next = Await.value(waiter);
     assertThat(hold.isValid()).isFalse();
@@ -372,7 +372,7 @@ class ClusterFaultsTest {
     // what a failover would forget is not what is tested here
     Await.until(
         "the replica has everything",
-        () -> primary.call(redis -> {
+        () -> primary.says(redis -> {
           Map<String, String> info = RedisDoctor.parse(redis.info("replication"));
           String offset = info.getOrDefault("master_repl_offset", "?");
           return info.getOrDefault("slave0", "").contains("offset=" + offset + ",");

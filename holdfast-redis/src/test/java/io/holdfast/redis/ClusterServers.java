@@ -66,7 +66,7 @@ final class ClusterServers implements AutoCloseable {
       meet(i);
     }
     for (RedisServer each : servers) {
-      Await.until("all know all", () -> info(each).contains("cluster_known_nodes:" + NODES));
+      Await.until("all know all", () -> says(each, "cluster_known_nodes:" + NODES));
     }
     for (int i = PRIMARIES; i < NODES; i++) {
       String primary = id(servers.get(i - PRIMARIES));
@@ -90,34 +90,37 @@ final class ClusterServers implements AutoCloseable {
   }
 
   private static boolean knows(RedisServer server, String id) {
-    return server.call(RedisCommands::clusterNodes).contains(id);
+    return server.says(redis -> redis.clusterNodes().contains(id));
   }
 
   static String id(RedisServer server) {
     return server.call(RedisCommands::clusterMyId);
   }
 
-  private static String info(RedisServer server) {
-    return server.call(RedisCommands::clusterInfo);
+  private static boolean says(RedisServer server, String what) {
+    return server.says(redis -> redis.clusterInfo().contains(what));
   }
 
   /** Waits until all slots are served, and every primary has a replica that has everything. */
   void awaitWhole() {
     for (RedisServer each : servers) {
-      Await.until("all slots are served", () -> info(each).contains("cluster_state:ok"));
+      Await.until("all slots are served", () -> says(each, "cluster_state:ok"));
       Await.until(
           "all know who is whose replica",
-          () -> each.call(RedisCommands::clusterNodes)
+          () -> each.says(redis -> redis
+                  .clusterNodes()
                   .lines()
                   .filter(line -> line.contains("slave"))
                   .count()
-              == PRIMARIES);
-      Await.until("the replicas have everything", () -> {
-        String replication = each.call(redis -> redis.info("replication"));
-        return replication.contains("role:master")
-            ? replication.contains("connected_slaves:1")
-            : replication.contains("master_link_status:up");
-      });
+              == PRIMARIES));
+      Await.until(
+          "the replicas have everything",
+          () -> each.says(redis -> {
+            String replication = redis.info("replication");
+            return replication.contains("role:master")
+                ? replication.contains("connected_slaves:1")
+                : replication.contains("master_link_status:up");
+          }));
     }
   }
 

@@ -61,14 +61,13 @@ class RedisReplicasTest {
 
   private void awaitReplica() {
     Await.until(
-        "the replica has everything",
-        () -> replica.call(redis -> redis.info("replication")).contains("master_link_status:up"));
+        "the replica has everything", () -> replica.saysOfReplication("master_link_status:up"));
     // it counts as online a little before it is sent anything
     Await.until("the primary hears of it", () -> isConfirmed(primary));
   }
 
   private static boolean isConfirmed(RedisServer server) {
-    return server.call(redis -> {
+    return server.says(redis -> {
       redis.set("marker", "");
       return redis.waitForReplication(1, 1000) == 1;
     });

@@ -6,8 +6,7 @@ import io.holdfast.testkit.process.ServerProcess;
 import io.holdfast.testkit.process.SkewedClock;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisConnectionException;
-import io.lettuce.core.RedisLoadingException;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -16,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -90,12 +90,22 @@ final class RedisServer implements AutoCloseable {
   }
 
   private boolean answers() {
+    // not there yet, or still reading its file
+    return says(redis -> "PONG".equals(redis.ping()));
+  }
+
+  /** Asks what is waited for: a server that is away, or has just closed the connection, has not said it. */
+  boolean says(Predicate<RedisCommands<String, String>> what) {
     try {
-      return "PONG".equals(call(RedisCommands::ping));
-    } catch (RedisConnectionException | RedisLoadingException e) {
-      // not there yet, or still reading its file
+      return call(what::test);
+    } catch (RedisException e) {
       return false;
     }
+  }
+
+  /** Asks what it is in its group; a server that is told what it is closes all connections, ours too. */
+  boolean saysOfReplication(String what) {
+    return says(redis -> redis.info("replication").contains(what));
   }
 
   /** Asks the server something, past the store. */

@@ -17,7 +17,6 @@ import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
 import io.lettuce.core.KillArgs;
-import io.lettuce.core.RedisException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -180,12 +179,7 @@ class SentinelFaultsTest {
 
   private static boolean isReplica(RedisServer server, Runnable meanwhile) {
     meanwhile.run();
-    try {
-      return server.call(redis -> redis.info("replication")).contains("role:slave");
-    } catch (RedisException e) {
-      // a server that is told closes all connections, ours too
-      return false;
-    }
+    return server.saysOfReplication("role:slave");
   }
 
   /** A password that the sentinels do not accept is refused, and not shown; a name that they do not know is said. */
@@ -231,6 +225,6 @@ class SentinelFaultsTest {
 
   private void awaitWaiter() {
     Await.until(
-        "one waits", () -> servers.primary().call(redis -> redis.zcard("holdfast:{x}:q")) == 1);
+        "one waits", () -> servers.primary().says(redis -> redis.zcard("holdfast:{x}:q") == 1));
   }
 }

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /** Two servers, one the replica of the other, and three sentinels that watch over them. */
 final class SentinelServers implements AutoCloseable {
@@ -46,8 +47,7 @@ final class SentinelServers implements AutoCloseable {
         "--appendonly", "no", "--repl-diskless-sync-delay", "0", "--replicaof", "127.0.0.1", port);
     servers.add(second);
     Await.until(
-        "the replica has everything",
-        () -> second.call(redis -> redis.info("replication")).contains("master_link_status:up"));
+        "the replica has everything", () -> second.saysOfReplication("master_link_status:up"));
     for (int i = 0; i < SENTINELS; i++) {
       ports.add(ServerProcess.freePort());
       sentinels.add(ServerProcess.of("redis-server"));
@@ -87,20 +87,15 @@ final class SentinelServers implements AutoCloseable {
   }
 
   private boolean isWhole(int index) {
-    try {
-      return ask(index, sentinel -> {
-        Map<String, String> primary = sentinel.master(NAME);
-        List<Map<String, String>> replicas = sentinel.replicas(NAME);
-        return "master".equals(primary.get("flags"))
-            && Integer.toString(SENTINELS - 1).equals(primary.get("num-other-sentinels"))
-            && replicas.stream()
-                .anyMatch(each -> "slave".equals(each.get("flags"))
-                    && "ok".equals(each.get("master-link-status")));
-      });
-    } catch (RedisException e) {
-      // not there yet, or it has just closed the connection
-      return false;
-    }
+    return says(index, sentinel -> {
+      Map<String, String> primary = sentinel.master(NAME);
+      List<Map<String, String>> replicas = sentinel.replicas(NAME);
+      return "master".equals(primary.get("flags"))
+          && Integer.toString(SENTINELS - 1).equals(primary.get("num-other-sentinels"))
+          && replicas.stream()
+              .anyMatch(each ->
+                  "slave".equals(each.get("flags")) && "ok".equals(each.get("master-link-status")));
+    });
   }
 
   String uri() {
@@ -136,10 +131,19 @@ final class SentinelServers implements AutoCloseable {
       int index = i;
       Await.until(
           "sentinel " + index + " knows the new primary",
-          () -> ask(
+          () -> says(
               index,
               sentinel -> ((InetSocketAddress) sentinel.getMasterAddrByName(NAME)).getPort()
                   != former.port()));
+    }
+  }
+
+  /** Asks what is waited for: a sentinel that is not there yet, or has just closed the connection, has not said it. */
+  private boolean says(int index, Predicate<RedisSentinelCommands<String, String>> what) {
+    try {
+      return ask(index, what::test);
+    } catch (RedisException e) {
+      return false;
     }
   }
 
