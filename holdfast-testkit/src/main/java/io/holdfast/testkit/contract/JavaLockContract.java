@@ -189,6 +189,9 @@ public abstract class JavaLockContract extends Contract {
           .awaitWaiting();
       waiter.interrupt();
       waiter.failure(InterruptedException.class);
+      // it is taken back behind the caller's back: until then the release would hand the lock to it
+      Await.until(
+          "no waiter is left in the store", () -> inStore().orElseThrow().waiters() == 0);
       assertTrue(hold.isValid());
     }
     assertFalse(isTaken());

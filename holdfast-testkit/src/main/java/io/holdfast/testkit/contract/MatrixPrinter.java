@@ -22,6 +22,9 @@ import org.junit.platform.launcher.TestPlan;
 public final class MatrixPrinter implements TestExecutionListener {
   private final Map<String, Path> folders = new ConcurrentHashMap<>();
 
+  /** Where several JVMs share the classes of a module, each class is a run of its own: what is said is not said again. */
+  private final Map<String, String> said = new ConcurrentHashMap<>();
+
   /** For the service loader. */
   public MatrixPrinter() {}
 
@@ -47,6 +50,9 @@ public final class MatrixPrinter implements TestExecutionListener {
     }
     Matrix.rows().values().forEach(row -> {
       String line = line(row);
+      if (line.equals(said.put(row.store, line))) {
+        return;
+      }
       System.out.println("[contract] " + line);
       write(folder.resolve(row.store + ".txt"), line + "\n" + String.join("\n", row.suites) + "\n");
     });
