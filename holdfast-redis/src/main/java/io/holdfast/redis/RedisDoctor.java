@@ -2,11 +2,13 @@
 package io.holdfast.redis;
 
 import io.holdfast.Ticker;
+import io.holdfast.redis.RedisAcl.Version;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.Finding.Level;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,15 +19,6 @@ import java.util.concurrent.CompletionStage;
 final class RedisDoctor {
   private static final int OLDEST_TESTED = 7;
   private static final Duration CLOCKS_APART = Duration.ofSeconds(1);
-
-  /** What the scripts and the two connections use. */
-  private static final String COMMANDS = "+eval +evalsha +time +exists +hset +hget +hdel +hvals"
-      + " +pexpireat +del +zadd +zrem +zrange +zscore +zcard +publish +subscribe +unsubscribe +scan +ping"
-      + " +hello +auth +select +client|setname +info";
-
-  /** What a cluster needs besides. */
-  private static final String CLUSTER_COMMANDS =
-      " +cluster|slots +cluster|info +asking +ssubscribe +sunsubscribe +spublish";
 
   private final RedisRoute route;
   private final Kind kind;
@@ -40,6 +33,9 @@ final class RedisDoctor {
     CLUSTER
   }
 
+  /** What was found at one server, and of which version it is. */
+  private record Looked(List<Finding> findings, Version version) {}
+
   RedisDoctor(RedisRoute route, Kind kind, Ticker ticker, RedisOptions options, boolean tls) {
     this.route = route;
     this.kind = kind;
@@ -49,7 +45,7 @@ final class RedisDoctor {
   }
 
   CompletionStage<List<Finding>> look() {
-    List<CompletableFuture<List<Finding>>> looks = new ArrayList<>();
+    List<CompletableFuture<Looked>> looks = new ArrayList<>();
     for (RedisNode node : route.nodes()) {
       looks.add(server(node).toCompletableFuture());
     }
@@ -58,18 +54,23 @@ final class RedisDoctor {
     }
     return CompletableFuture.allOf(looks.toArray(CompletableFuture[]::new)).thenApply(all -> {
       List<Finding> findings = new ArrayList<>();
-      looks.forEach(each -> findings.addAll(each.join()));
+      looks.forEach(each -> findings.addAll(each.join().findings()));
       transport(findings);
-      permissions(findings);
+      permissions(
+          looks.stream()
+              .map(each -> each.join().version())
+              .min(Comparator.naturalOrder())
+              .orElse(Version.UNKNOWN),
+          findings);
       return List.copyOf(findings);
     });
   }
 
-  private CompletionStage<List<Finding>> server(RedisNode node) {
+  private CompletionStage<Looked> server(RedisNode node) {
     return node.<String>ask(redis -> redis.info()).handle((text, failure) -> {
       List<Finding> findings = new ArrayList<>();
+      Map<String, String> info = failure == null ? parse(text) : Map.of();
       if (failure == null) {
-        Map<String, String> info = parse(text);
         version(info, findings);
         eviction(info, findings);
         persistence(info, findings);
@@ -84,9 +85,9 @@ final class RedisDoctor {
             "allow +info, so that doctor can look at eviction, persistence and replication"));
       }
       clocks(node.clock(), findings);
-      return kind == Kind.CLUSTER
-          ? findings.stream().map(each -> of(node, each)).toList()
-          : findings;
+      List<Finding> said =
+          kind == Kind.CLUSTER ? findings.stream().map(each -> of(node, each)).toList() : findings;
+      return new Looked(said, Version.of(info));
     });
   }
 
@@ -98,19 +99,19 @@ final class RedisDoctor {
         finding.advice());
   }
 
-  private static CompletionStage<List<Finding>> cluster(RedisNode node) {
+  private static CompletionStage<Looked> cluster(RedisNode node) {
     return node.<String>ask(redis -> redis.clusterInfo()).handle((text, failure) -> {
       String state = failure == null ? get(parse(text), "cluster_state") : "";
-      return List.of(
-          state.equals("ok")
-              ? new Finding(Level.OK, "cluster", "all slots are served", "")
-              : new Finding(
-                  Level.PROBLEM,
-                  "cluster",
-                  failure == null
-                      ? "the state is " + state + ": some slots have no node"
-                      : "CLUSTER INFO was refused: " + failure.getMessage(),
-                  "look at CLUSTER NODES"));
+      Finding finding = state.equals("ok")
+          ? new Finding(Level.OK, "cluster", "all slots are served", "")
+          : new Finding(
+              Level.PROBLEM,
+              "cluster",
+              failure == null
+                  ? "the state is " + state + ": some slots have no node"
+                  : "CLUSTER INFO was refused: " + failure.getMessage(),
+              "look at CLUSTER NODES");
+      return new Looked(List.of(finding), Version.UNKNOWN);
     });
   }
 
@@ -131,10 +132,8 @@ final class RedisDoctor {
 
   static void version(Map<String, String> info, List<Finding> findings) {
     String version = get(info, "redis_version");
-    int dot = version.indexOf('.');
-    boolean tested = dot > 0
-        && version.substring(0, dot).chars().allMatch(Character::isDigit)
-        && Integer.parseInt(version.substring(0, dot)) >= OLDEST_TESTED;
+    Version known = Version.of(info);
+    boolean tested = known.isKnown() && known.major() >= OLDEST_TESTED;
     findings.add(
         tested
             ? new Finding(Level.OK, "version", "Redis " + version, "")
@@ -262,14 +261,14 @@ final class RedisDoctor {
                 "fine on this machine or a private network; elsewhere write rediss://"));
   }
 
-  private void permissions(List<Finding> findings) {
+  private void permissions(Version oldest, List<Finding> findings) {
     findings.add(new Finding(
         Level.OK,
         "permissions",
         "the user may do all that locks need",
-        "the least that is needed: ACL SETUSER NAME on >PASSWORD resetkeys ~" + options.prefix()
-            + "* resetchannels &" + options.prefix() + "client:* -@all " + COMMANDS
-            + (kind == Kind.CLUSTER ? CLUSTER_COMMANDS : "")
-            + (options.replicas().asks() ? " +wait" : "")));
+        "the least that is needed: "
+            + (kind == Kind.CLUSTER
+                ? RedisAcl.cluster(oldest, options)
+                : RedisAcl.single(oldest, options))));
   }
 }

@@ -14,18 +14,18 @@ import java.time.Duration;
  * @param replicas which replicas have to confirm a grant or a renewal
  */
 record RedisOptions(String prefix, Duration retention, Rule replicas) {
-  static final RedisOptions DEFAULT =
-      new RedisOptions("holdfast:", Duration.ofHours(24), Rule.NONE);
+  private static final RedisOptions DEFAULT = of(RedisSettings.defaults());
 
-  private static final Duration SHORTEST_RETENTION = Duration.ofMinutes(1);
-  private static final Duration LONGEST_RETENTION = Duration.ofDays(3660);
-  private static final Duration SHORTEST_WAIT = Duration.ofMillis(10);
-  private static final Duration LONGEST_WAIT = Duration.ofMinutes(1);
-  private static final int MOST_REPLICAS = 100;
+  static RedisOptions of(RedisSettings settings) {
+    return new RedisOptions(
+        settings.prefix(),
+        settings.retention(),
+        new Rule(settings.replicas(), settings.replicasTimeout()));
+  }
 
   static RedisOptions of(StoreAddress address) {
     String prefix = address.option("prefix").orElse(DEFAULT.prefix);
-    if (prefix.indexOf('{') >= 0 || prefix.indexOf('}') >= 0) {
+    if (RedisSettings.marksASlot(prefix)) {
       throw new ConfigurationException(
           "holdfast.prefix must not contain { or }: they mark what decides over a key's place in a cluster",
           address.toString(),
@@ -33,24 +33,31 @@ record RedisOptions(String prefix, Duration retention, Rule replicas) {
     }
     return new RedisOptions(
         prefix,
-        address.duration("retention", DEFAULT.retention, SHORTEST_RETENTION, LONGEST_RETENTION),
+        address.duration(
+            "retention",
+            DEFAULT.retention,
+            RedisSettings.SHORTEST_RETENTION,
+            RedisSettings.LONGEST_RETENTION),
         replicas(address));
   }
 
   private static Rule replicas(StoreAddress address) {
-    Duration limit =
-        address.duration("replicas-timeout", DEFAULT.replicas.limit(), SHORTEST_WAIT, LONGEST_WAIT);
+    Duration limit = address.duration(
+        "replicas-timeout",
+        DEFAULT.replicas.limit(),
+        RedisSettings.SHORTEST_WAIT,
+        RedisSettings.LONGEST_WAIT);
     String text = address.option("replicas").orElse("0");
     try {
       int wanted = Integer.parseInt(text.trim());
-      if (wanted >= 0 && wanted <= MOST_REPLICAS) {
+      if (wanted >= 0 && wanted <= RedisSettings.MOST_REPLICAS) {
         return new Rule(wanted, limit);
       }
     } catch (NumberFormatException e) {
       // said below
     }
     throw new ConfigurationException(
-        "holdfast.replicas=" + text + " is no number from 0 to " + MOST_REPLICAS,
+        "holdfast.replicas=" + text + " is no number from 0 to " + RedisSettings.MOST_REPLICAS,
         address.toString(),
         null);
   }

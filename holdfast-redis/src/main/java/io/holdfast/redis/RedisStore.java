@@ -106,15 +106,28 @@ public final class RedisStore implements LockStore {
    * @return a store, not started
    */
   public static RedisStore using(RedisClient client) {
+    return using(client, RedisSettings.defaults());
+  }
+
+  /**
+   * Makes a store on the application's own client, as {@link #using(RedisClient)} does, with settings. A third connection
+   * is opened if replicas have to confirm.
+   *
+   * @param client a client that was made with the address of its server
+   * @param settings how the locks are stored
+   * @return a store, not started
+   */
+  public static RedisStore using(RedisClient client, RedisSettings settings) {
     Objects.requireNonNull(client, "client");
+    RedisOptions options = RedisOptions.of(settings);
     String name = "redis (the application's client)";
     Topology topology = primary(
         name,
         RedisGuarantees.SINGLE,
         RedisDoctor.Kind.SINGLE,
         new GivenRedisClient(client),
-        RedisReplicas.Rule.NONE);
-    return new RedisStore(name, RedisOptions.DEFAULT, topology, false);
+        options.replicas());
+    return new RedisStore(name, options, topology, false);
   }
 
   /**
@@ -127,7 +140,21 @@ public final class RedisStore implements LockStore {
    * @return a store, not started
    */
   public static RedisStore using(RedisClient client, RedisURI address) {
+    return using(client, address, RedisSettings.defaults());
+  }
+
+  /**
+   * Makes a store on the application's own client and an address, as {@link #using(RedisClient, RedisURI)} does, with
+   * settings.
+   *
+   * @param client a client, made with this address or without any
+   * @param address the server, or its sentinels and the primary's name
+   * @param settings how the locks are stored
+   * @return a store, not started
+   */
+  public static RedisStore using(RedisClient client, RedisURI address, RedisSettings settings) {
     Objects.requireNonNull(client, "client");
+    RedisOptions options = RedisOptions.of(settings);
     boolean sentinels = !address.getSentinels().isEmpty();
     String name = (sentinels ? "redis-sentinel" : "redis") + " (the application's client)";
     Topology topology = primary(
@@ -135,8 +162,8 @@ public final class RedisStore implements LockStore {
         sentinels ? RedisGuarantees.SENTINEL : RedisGuarantees.SINGLE,
         sentinels ? RedisDoctor.Kind.SENTINEL : RedisDoctor.Kind.SINGLE,
         new OwnRedisClient(address, client),
-        RedisReplicas.Rule.NONE);
-    return new RedisStore(name, RedisOptions.DEFAULT, topology, address.isSsl());
+        options.replicas());
+    return new RedisStore(name, options, topology, address.isSsl());
   }
 
   /**
@@ -148,13 +175,22 @@ public final class RedisStore implements LockStore {
    * @return a store, not started
    */
   public static RedisStore using(RedisClusterClient client) {
+    return using(client, RedisSettings.defaults());
+  }
+
+  /**
+   * Makes a store on the nodes of a cluster, as {@link #using(RedisClusterClient)} does, with settings.
+   *
+   * @param client a client that was made with addresses of some nodes
+   * @param settings how the locks are stored
+   * @return a store, not started
+   */
+  public static RedisStore using(RedisClusterClient client, RedisSettings settings) {
     Objects.requireNonNull(client, "client");
+    RedisOptions options = RedisOptions.of(settings);
     String name = "redis-cluster (the application's client)";
     return new RedisStore(
-        name,
-        RedisOptions.DEFAULT,
-        cluster(name, ClusterClient.of(client), RedisReplicas.Rule.NONE),
-        false);
+        name, options, cluster(name, ClusterClient.of(client), options.replicas()), false);
   }
 
   /**

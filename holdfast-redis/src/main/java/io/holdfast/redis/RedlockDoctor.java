@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.redis;
 
+import io.holdfast.redis.RedisAcl.Version;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.Finding.Level;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -12,18 +14,12 @@ import java.util.concurrent.CompletionStage;
 
 /** Looks at the nodes with an operator's eyes. */
 final class RedlockDoctor {
-  /** What the scripts and the two connections use, on each node. */
-  private static final String COMMANDS =
-      "+eval +evalsha +time +exists +hset +hmget +hget +hdel +hvals"
-          + " +pexpireat +del +zadd +zrem +zrange +zscore +zcard +zcount +zremrangebyscore +publish +subscribe"
-          + " +unsubscribe +scan +ping +hello +auth +select +client|setname +info";
-
   private final RedlockContext context;
   private final List<RedlockServer> servers;
   private final RedisOptions options;
 
-  /** One node's findings, and for how long it does not vote; negative if it does not answer. */
-  private record Node(List<Finding> findings, long abstainsMicros) {}
+  /** One node's findings, its version, and for how long it does not vote; negative if it does not answer. */
+  private record Node(List<Finding> findings, Version version, long abstainsMicros) {}
 
   RedlockDoctor(RedlockContext context, List<RedlockServer> servers, RedisOptions options) {
     this.context = context;
@@ -42,7 +38,9 @@ final class RedlockDoctor {
       looked.forEach(node -> findings.addAll(node.findings));
       votes(looked, findings);
       clocks(findings);
-      permissions(findings);
+      permissions(
+          looked.stream().map(Node::version).min(Comparator.naturalOrder()).orElse(Version.UNKNOWN),
+          findings);
       return List.copyOf(findings);
     });
   }
@@ -54,16 +52,19 @@ final class RedlockDoctor {
             .link()
             .node()
             .<String>ask(redis -> redis.info())
-            .thenApply(info -> new Node(
-                findings(server, RedisDoctor.parse(info), found.abstainsMicros()),
-                found.abstainsMicros())))
+            .thenApply(text -> looked(server, RedisDoctor.parse(text), found.abstainsMicros())))
         .exceptionally(failure -> new Node(
             List.of(new Finding(
                 Level.PROBLEM,
                 "node " + server.address(),
                 "it cannot be used: " + failure.getMessage(),
                 "start it, or let it be reached; a majority of the nodes must be")),
+            Version.UNKNOWN,
             -1));
+  }
+
+  private static Node looked(RedlockServer server, Map<String, String> info, long abstainsMicros) {
+    return new Node(findings(server, info, abstainsMicros), Version.of(info), abstainsMicros);
   }
 
   private static List<Finding> findings(
@@ -118,13 +119,11 @@ final class RedlockDoctor {
                 + context.rule().reach().toSeconds() + " s from the others' does not vote"));
   }
 
-  private void permissions(List<Finding> findings) {
+  private void permissions(Version oldest, List<Finding> findings) {
     findings.add(new Finding(
         Level.OK,
         "permissions",
         "the user may do all that locks need, where a node answers",
-        "the least that is needed, on each node: ACL SETUSER NAME on >PASSWORD resetkeys ~"
-            + options.prefix() + "* resetchannels &" + options.prefix() + "client:* -@all "
-            + COMMANDS));
+        "the least that is needed, on each node: " + RedisAcl.redlock(oldest, options)));
   }
 }

@@ -126,7 +126,26 @@ public final class RedlockStore implements LockStore {
    * @throws IllegalArgumentException if a number is out of range
    */
   public static RedlockStore using(Duration maxLease, RedisClient... clients) {
+    return using(maxLease, RedisSettings.defaults(), clients);
+  }
+
+  /**
+   * Makes a store on the application's own clients, with another longest lease and settings.
+   *
+   * @param maxLease the longest lease, as in {@link #using(Duration, RedisClient...)}
+   * @param settings how the locks are stored; without replicas, since the nodes have none
+   * @param clients one for each node, as in {@link #using(RedisClient...)}
+   * @return a store, not started
+   * @throws IllegalArgumentException if a number is out of range, or the settings ask for replicas
+   */
+  public static RedlockStore using(
+      Duration maxLease, RedisSettings settings, RedisClient... clients) {
     RedlockAddress.require(maxLease, clients.length);
+    if (settings.replicas() > 0) {
+      throw new IllegalArgumentException(
+          "Redlock's nodes have no replicas to wait for; replicas must be 0, not "
+              + settings.replicas());
+    }
     List<Member> members = new ArrayList<>();
     for (RedisClient client : clients) {
       Objects.requireNonNull(client, "client");
@@ -134,7 +153,7 @@ public final class RedlockStore implements LockStore {
     }
     return new RedlockStore(
         "redlock (the application's clients)",
-        RedisOptions.DEFAULT,
+        RedisOptions.of(settings),
         new RedlockRule(clients.length, maxLease, RedlockRule.REACH),
         List.copyOf(members),
         () -> {});

@@ -9,6 +9,7 @@ import io.holdfast.HoldState;
 import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
+import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.spi.LockStore;
 import io.holdfast.testkit.Await;
 import io.lettuce.core.RedisClient;
@@ -25,6 +26,18 @@ import org.junit.jupiter.api.Test;
 class GivenClientsTest {
   private static final LockOptions LONG =
       LockOptions.builder().leaseFor(Duration.ofMinutes(10)).build();
+
+  /** None of them is the default. */
+  private static final RedisSettings SETTINGS = RedisSettings.builder()
+      .prefix("mine:")
+      .retention(Duration.ofHours(2))
+      .replicas(1)
+      .replicasTimeout(Duration.ofMillis(300))
+      .build();
+
+  /** What says the same in an address. */
+  private static final String PARAMETERS =
+      "?holdfast.prefix=mine:&holdfast.retention=2h&holdfast.replicas=1&holdfast.replicas-timeout=300ms";
 
   private final List<AutoCloseable> open = new ArrayList<>();
 
@@ -86,13 +99,7 @@ class GivenClientsTest {
   @Test
   void sentinels_areAskedAndListenedTo() throws Exception {
     SentinelServers servers = opened(new SentinelServers(Duration.ofMillis(500), ""));
-    String sentinels = servers.uri().substring("redis-sentinel://".length());
-    RedisURI.Builder uri =
-        RedisURI.builder().withSentinelMasterId(sentinels.substring(sentinels.indexOf('/') + 1));
-    for (String each : sentinels.substring(0, sentinels.indexOf('/')).split(",", -1)) {
-      uri.withSentinel("127.0.0.1", Integer.parseInt(each.substring(each.indexOf(':') + 1)));
-    }
-    RedisURI address = uri.build();
+    RedisURI address = address(servers);
     RedisClient client = RedisClient.create(address);
     open.add(() -> client.shutdown(Duration.ZERO, Duration.ofSeconds(1)));
     RedisStore store = RedisStore.using(client, address);
@@ -112,6 +119,16 @@ class GivenClientsTest {
     try (var connection = client.connect()) {
       assertThat(connection.sync().ping()).isEqualTo("PONG");
     }
+  }
+
+  private static RedisURI address(SentinelServers servers) {
+    String sentinels = servers.uri().substring("redis-sentinel://".length());
+    RedisURI.Builder uri =
+        RedisURI.builder().withSentinelMasterId(sentinels.substring(sentinels.indexOf('/') + 1));
+    for (String each : sentinels.substring(0, sentinels.indexOf('/')).split(",", -1)) {
+      uri.withSentinel("127.0.0.1", Integer.parseInt(each.substring(each.indexOf(':') + 1)));
+    }
+    return uri.build();
   }
 
   private static boolean releases(Hold hold) {
@@ -176,5 +193,115 @@ class GivenClientsTest {
         .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> RedlockStore.using(Duration.ZERO, same, same, same).close())
         .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  /** The record is where the prefix says, and stays for as long as the retention says; nothing is where the defaults are. */
+  private static void assertStored(RedisServer server) {
+    Duration left = Duration.ofMillis(server.call(redis -> redis.pttl("mine:{x}")));
+    assertThat(left).isBetween(Duration.ofMinutes(115), Duration.ofMinutes(130));
+    List<String> elsewhere = server.call(redis -> redis.keys("holdfast:*"));
+    assertThat(elsewhere).isEmpty();
+  }
+
+  /** A grant that the one replica does not confirm is given back when its time is up, and the caller told. */
+  private static void assertWaitsForReplica(Holdfast given, RedisServer replica) {
+    assertThat(given.guarantees().exceptions())
+        .anyMatch(each -> each.contains("holdfast.replicas=1"));
+    replica.pause();
+    try {
+      assertThatThrownBy(() -> given.lock("x", LONG).tryAcquire().isPresent())
+          .isInstanceOfSatisfying(StoreUnavailableException.class, e -> {
+            assertThat(e.reason()).isEqualTo(Reason.NOT_REPLICATED);
+            assertThat(e.getMessage()).contains("0 of the 1", "300 ms");
+          });
+    } finally {
+      replica.resume();
+    }
+    assertThat(given.admin().inspect("x")).isEmpty();
+  }
+
+  private RedisServer replicaOf(RedisServer primary) {
+    RedisServer replica = opened(RedisServer.with(
+        "--appendonly", "no", "--replicaof", "127.0.0.1", Integer.toString(primary.port())));
+    awaitReplica(primary);
+    return replica;
+  }
+
+  private static void awaitReplica(RedisServer primary) {
+    Await.until(
+        "the primary hears of its replica",
+        () -> primary.call(redis -> {
+          redis.set("marker", "");
+          return redis.waitForReplication(1, 1000) == 1;
+        }));
+  }
+
+  @Test
+  void oneServer_withSettings() throws Exception {
+    RedisServer server =
+        opened(RedisServer.with("--appendonly", "no", "--repl-diskless-sync-delay", "0"));
+    RedisServer replica = replicaOf(server);
+    Holdfast given = holdfast(RedisStore.using(client(server.uri()), SETTINGS));
+    assertWorks(given, opened(Holdfast.connect(server.uri() + PARAMETERS)));
+    assertStored(server);
+    assertWaitsForReplica(given, replica);
+  }
+
+  @Test
+  void oneServer_withItsAddressAndSettings() throws Exception {
+    RedisServer server =
+        opened(RedisServer.with("--appendonly", "no", "--repl-diskless-sync-delay", "0"));
+    RedisServer replica = replicaOf(server);
+    RedisURI uri = RedisURI.create("127.0.0.1", server.port());
+    Holdfast given = holdfast(RedisStore.using(client(server.uri()), uri, SETTINGS));
+    assertWorks(given, opened(Holdfast.connect(server.uri() + PARAMETERS)));
+    assertStored(server);
+    assertWaitsForReplica(given, replica);
+  }
+
+  @Test
+  void sentinels_withSettings() throws Exception {
+    SentinelServers servers = opened(new SentinelServers(Duration.ofMinutes(1), ""));
+    RedisURI address = address(servers);
+    RedisClient client = RedisClient.create(address);
+    open.add(() -> client.shutdown(Duration.ZERO, Duration.ofSeconds(1)));
+    Holdfast given = holdfast(RedisStore.using(client, address, SETTINGS));
+    assertWorks(given, opened(Holdfast.connect(servers.uri() + PARAMETERS)));
+    assertStored(servers.primary());
+    assertWaitsForReplica(given, servers.other(servers.primary()));
+  }
+
+  @Test
+  void cluster_withSettings() throws Exception {
+    ClusterServers servers = opened(new ClusterServers(Duration.ofMinutes(1)));
+    RedisServer primary = servers.primary("x");
+    RedisServer replica = servers.replicaOf(primary);
+    RedisClusterClient client = RedisClusterClient.create(primary.uri());
+    open.add(() -> client.shutdown(Duration.ZERO, Duration.ofSeconds(1)));
+    Holdfast given = holdfast(RedisStore.using(client, SETTINGS));
+    assertWorks(given, opened(Holdfast.connect(servers.uri() + PARAMETERS)));
+    assertStored(primary);
+    assertWaitsForReplica(given, replica);
+  }
+
+  @Test
+  void redlock_withSettings() throws Exception {
+    Duration maxLease = Duration.ofMinutes(20);
+    RedlockNodes nodes = opened(new RedlockNodes(new RedlockRule(3, maxLease, RedlockRule.REACH)));
+    RedisClient[] clients = new RedisClient[3];
+    for (int i = 0; i < clients.length; i++) {
+      clients[i] = client(nodes.server(i).uri());
+      // without it, with another prefix, they would be new, and not vote yet
+      nodes.redis(i).rename("holdfast:{}:m", "mine:{}:m");
+    }
+    RedisSettings settings = SETTINGS.toBuilder().replicas(0).build();
+    Holdfast given = holdfast(RedlockStore.using(maxLease, settings, clients));
+    assertWorks(
+        given,
+        opened(Holdfast.connect(nodes.uri() + "&holdfast.prefix=mine:&holdfast.retention=2h")));
+    assertStored(nodes.server(0));
+    assertThatThrownBy(() -> RedlockStore.using(maxLease, SETTINGS, clients).close())
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("replicas must be 0, not 1");
   }
 }
