@@ -55,7 +55,7 @@ class GivenClientsTest {
 
   private RedisClient client(String uri) {
     RedisClient client = RedisClient.create(uri);
-    open.add(() -> client.shutdown(Duration.ZERO, Duration.ofSeconds(1)));
+    open.add(() -> Direct.close(client));
     return client;
   }
 
@@ -101,7 +101,7 @@ class GivenClientsTest {
     SentinelServers servers = opened(new SentinelServers(Duration.ofMillis(500), ""));
     RedisURI address = address(servers);
     RedisClient client = RedisClient.create(address);
-    open.add(() -> client.shutdown(Duration.ZERO, Duration.ofSeconds(1)));
+    open.add(() -> Direct.close(client));
     RedisStore store = RedisStore.using(client, address);
     assertThat(store.guarantees().store()).isEqualTo("Redis Sentinel");
     Holdfast given = holdfast(store);
@@ -154,7 +154,7 @@ class GivenClientsTest {
     ClusterServers servers = opened(new ClusterServers(Duration.ofMinutes(1)));
     RedisClusterClient client = RedisClusterClient.create(
         "redis://127.0.0.1:" + servers.servers().get(1).port());
-    open.add(() -> client.shutdown(Duration.ZERO, Duration.ofSeconds(1)));
+    open.add(() -> Direct.close(client));
     Holdfast given = holdfast(RedisStore.using(client));
     Holdfast other = opened(Holdfast.connect(servers.uri()));
     assertWorks(given, other);
@@ -174,7 +174,7 @@ class GivenClientsTest {
   @Test
   void cluster_thatIsNotThere_isTold() {
     RedisClusterClient client = RedisClusterClient.create("redis://127.0.0.1:1");
-    open.add(() -> client.shutdown(Duration.ZERO, Duration.ofSeconds(1)));
+    open.add(() -> Direct.close(client));
     assertThatThrownBy(
             () -> Holdfast.builder().store(RedisStore.using(client)).build().close())
         .isInstanceOf(StoreUnavailableException.class);
@@ -273,7 +273,7 @@ class GivenClientsTest {
     SentinelServers servers = opened(new SentinelServers(Duration.ofMinutes(1), ""));
     RedisURI address = address(servers);
     RedisClient client = RedisClient.create(address);
-    open.add(() -> client.shutdown(Duration.ZERO, Duration.ofSeconds(1)));
+    open.add(() -> Direct.close(client));
     Holdfast given = holdfast(RedisStore.using(client, address, SETTINGS));
     assertWorks(given, opened(Holdfast.connect(servers.uri() + PARAMETERS)));
     assertStored(servers.primary());
@@ -286,7 +286,7 @@ class GivenClientsTest {
     RedisServer primary = servers.primary("x");
     RedisServer replica = servers.replicaOf(primary);
     RedisClusterClient client = RedisClusterClient.create(primary.uri());
-    open.add(() -> client.shutdown(Duration.ZERO, Duration.ofSeconds(1)));
+    open.add(() -> Direct.close(client));
     Holdfast given = holdfast(RedisStore.using(client, SETTINGS));
     assertWorks(given, opened(Holdfast.connect(servers.uri() + PARAMETERS)));
     assertStored(primary);

@@ -62,7 +62,7 @@ class OneTimeTokensTest {
   @AfterEach
   void disconnect() {
     tokens.close();
-    client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+    Direct.close(client);
   }
 
   /** 50 submits of one form at once, from threads with connections of their own: one is accepted. */
@@ -179,7 +179,7 @@ class OneTimeTokensTest {
           assertThat(clustered.consume(token, "user:" + i, "order")).isEqualTo(Result.ACCEPTED);
         }
       } finally {
-        cluster.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+        Direct.close(cluster);
       }
     }
   }

@@ -81,7 +81,7 @@ final class ProxiedRedis
   @Override
   public void afterAll(ExtensionContext context) {
     connection.close();
-    past.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+    Direct.close(past);
     server.close();
   }
 

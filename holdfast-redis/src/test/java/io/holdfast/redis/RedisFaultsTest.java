@@ -392,7 +392,7 @@ class RedisFaultsTest {
         assertThat(connection.sync().ping()).isEqualTo("PONG");
       }
     } finally {
-      given.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+      Direct.close(given);
     }
   }
 

@@ -66,7 +66,7 @@ class RedisGuardTest {
   @AfterEach
   void disconnect() {
     guard.close();
-    client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+    Direct.close(client);
   }
 
   private static byte[] bytes(String text) {
@@ -210,7 +210,7 @@ class RedisGuardTest {
               StoreUnavailableException.class,
               e -> assertThat(e.reason()).isEqualTo(Reason.UNREACHABLE));
     } finally {
-      lost.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+      Direct.close(lost);
     }
   }
 
@@ -259,7 +259,7 @@ class RedisGuardTest {
               .isInstanceOf(StaleTokenException.class);
         }
       } finally {
-        cluster.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+        Direct.close(cluster);
       }
     }
   }

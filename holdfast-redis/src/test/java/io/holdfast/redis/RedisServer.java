@@ -4,9 +4,9 @@ package io.holdfast.redis;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.ServerProcess;
 import io.holdfast.testkit.process.SkewedClock;
-import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -110,12 +110,11 @@ final class RedisServer implements AutoCloseable {
 
   /** Asks the server something, past the store. */
   <T> T call(Function<RedisCommands<String, String>, T> what) {
-    RedisClient client = RedisClient.create(uri());
-    client.setOptions(ClientOptions.builder().autoReconnect(false).build());
+    RedisClient client = Direct.client(RedisURI.create(uri()));
     try (var connection = client.connect()) {
       return what.apply(connection.sync());
     } finally {
-      client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+      Direct.close(client);
     }
   }
 

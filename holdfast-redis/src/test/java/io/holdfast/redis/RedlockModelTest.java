@@ -36,7 +36,7 @@ class RedlockModelTest {
       try (var connection = client.connect()) {
         compare(connection.sync());
       } finally {
-        client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+        Direct.close(client);
       }
     }
   }

@@ -6,7 +6,6 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -126,7 +125,7 @@ final class RedlockNodes implements AutoCloseable {
   @Override
   public void close() {
     connections.forEach(StatefulRedisConnection::close);
-    clients.forEach(client -> client.shutdown(Duration.ZERO, Duration.ofSeconds(1)));
+    clients.forEach(Direct::close);
     servers.forEach(RedisServer::close);
   }
 }

@@ -3,7 +3,6 @@ package io.holdfast.redis;
 
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.ServerProcess;
-import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
@@ -152,12 +151,11 @@ final class SentinelServers implements AutoCloseable {
     if (!password.isEmpty()) {
       uri.withPassword(password.toCharArray());
     }
-    RedisClient client = RedisClient.create(uri.build());
-    client.setOptions(ClientOptions.builder().autoReconnect(false).build());
+    RedisClient client = Direct.client(uri.build());
     try (var connection = client.connectSentinel()) {
       return what.apply(connection.sync());
     } finally {
-      client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+      Direct.close(client);
     }
   }
 
