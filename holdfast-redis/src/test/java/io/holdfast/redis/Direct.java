@@ -4,8 +4,6 @@ package io.holdfast.redis;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisURI;
-import io.lettuce.core.resource.ClientResources;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -14,16 +12,18 @@ import java.util.concurrent.TimeoutException;
 final class Direct {
   private static final long PATIENCE_SECONDS = 2;
 
-  /** One set of threads for all the clients that exist for one question. */
-  private static final ClientResources THREADS = ClientResources.create();
+  /** One for all questions; it does not reconnect, and lives as long as this JVM. */
+  private static final RedisClient ASKING = RedisClient.create();
+
+  static {
+    ASKING.setOptions(ClientOptions.builder().autoReconnect(false).build());
+  }
 
   private Direct() {}
 
-  /** Makes a client for one question; it does not reconnect. */
-  static RedisClient client(RedisURI uri) {
-    RedisClient client = RedisClient.create(THREADS, uri);
-    client.setOptions(ClientOptions.builder().autoReconnect(false).build());
-    return client;
+  /** Returns the client for single questions. Its connections are to be closed, it is not. */
+  static RedisClient asking() {
+    return ASKING;
   }
 
   /**

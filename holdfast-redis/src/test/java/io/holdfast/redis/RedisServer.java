@@ -4,7 +4,6 @@ package io.holdfast.redis;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.ServerProcess;
 import io.holdfast.testkit.process.SkewedClock;
-import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.sync.RedisCommands;
@@ -110,11 +109,8 @@ final class RedisServer implements AutoCloseable {
 
   /** Asks the server something, past the store. */
   <T> T call(Function<RedisCommands<String, String>, T> what) {
-    RedisClient client = Direct.client(RedisURI.create(uri()));
-    try (var connection = client.connect()) {
+    try (var connection = Direct.asking().connect(RedisURI.create(uri()))) {
       return what.apply(connection.sync());
-    } finally {
-      Direct.close(client);
     }
   }
 

@@ -3,7 +3,6 @@ package io.holdfast.redis;
 
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.ServerProcess;
-import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.sentinel.api.sync.RedisSentinelCommands;
@@ -151,11 +150,8 @@ final class SentinelServers implements AutoCloseable {
     if (!password.isEmpty()) {
       uri.withPassword(password.toCharArray());
     }
-    RedisClient client = Direct.client(uri.build());
-    try (var connection = client.connectSentinel()) {
+    try (var connection = Direct.asking().connectSentinel(uri.build())) {
       return what.apply(connection.sync());
-    } finally {
-      Direct.close(client);
     }
   }
 
