@@ -3,11 +3,13 @@ package io.holdfast.testkit.process;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.holdfast.testkit.Await;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -16,18 +18,24 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * A server of a test's own: a child process, with a folder that stays the same when it is killed and started again. It
- * ends with {@link #close()}, and with this JVM at the latest.
+ * A server of a test's own: a child process and what that starts itself, with a folder that stays the same when it is
+ * killed and started again. It ends with {@link #close()}, and with this JVM at the latest.
  */
 public final class ServerProcess implements AutoCloseable {
+  private static final long FAREWELL_SECONDS = 10;
+
   private final Path program;
   private final Path folder;
   private @Nullable Process process;
+  private String farewell = "KILL";
 
   private ServerProcess(Path program, Path folder) {
     this.program = program;
@@ -37,8 +45,8 @@ public final class ServerProcess implements AutoCloseable {
 
   /**
    * Finds a server's program, and makes a folder for it; starts nothing yet. The program is what the environment
-   * variable {@code HOLDFAST_NAME} names, with the name in capitals and {@code _} for {@code -}; else what is in {@code
-   * PATH}; else what {@code dev/servers} has fetched. Without one the test is not run; with {@code
+   * variable {@code HOLDFAST_NAME} names, with the name in capitals and {@code _} for {@code -}; else what {@code
+   * dev/servers} has fetched; else what is in {@code PATH}. Without one the test is not run; with {@code
    * -Dholdfast.stores=required} it fails.
    *
    * @param name the program, for example {@code redis-server}
@@ -67,6 +75,32 @@ public final class ServerProcess implements AutoCloseable {
     return find(name, variable(name)).isPresent();
   }
 
+  /**
+   * Runs a program that comes with a server to its end, for example the one that makes its data folder. It is found as
+   * {@link #of} says.
+   *
+   * @param name the program, for example {@code initdb}
+   * @param arguments the arguments of the program
+   * @return what it says, on both of its outputs
+   * @throws AssertionError if it fails
+   */
+  public static String run(String name, List<String> arguments) {
+    Optional<Path> program = find(name, variable(name));
+    if (program.isEmpty()) {
+      notRun(name + " was not found: run dev/servers, or set " + variable(name));
+    }
+    List<String> command = new ArrayList<>(List.of(program.orElseThrow().toString()));
+    command.addAll(arguments);
+    try {
+      Process running = new ProcessBuilder(command).redirectErrorStream(true).start();
+      String said = new String(running.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      assertEquals(0, running.onExit().join().exitValue(), () -> command + ": " + said);
+      return said;
+    } catch (IOException e) {
+      throw new UncheckedIOException(name + " does not start", e);
+    }
+  }
+
   /** Something that the test needs is missing: it ends here, or fails. */
   static void notRun(String why) {
     if (System.getProperty("holdfast.stores", "").equals("required")) {
@@ -82,14 +116,19 @@ public final class ServerProcess implements AutoCloseable {
   private static Optional<Path> find(String name, String variable) {
     List<Path> places = new ArrayList<>();
     Optional.ofNullable(System.getenv(variable)).map(Path::of).ifPresent(places::add);
+    places.add(cache().resolve("bin").resolve(name));
     for (String each : System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1)) {
       places.add(Path.of(each, name));
     }
-    places.add(cache().resolve("bin").resolve(name));
     return places.stream().filter(Files::isExecutable).findFirst();
   }
 
-  static Path cache() {
+  /**
+   * Returns the folder that {@code dev/servers} unpacks servers into, and that tests keep in what they prepare once.
+   *
+   * @return {@code HOLDFAST_SERVERS}, else a folder below the user's cache folder; it need not exist
+   */
+  public static Path cache() {
     String own = System.getenv("HOLDFAST_SERVERS");
     if (own != null) {
       return Path.of(own);
@@ -151,43 +190,129 @@ public final class ServerProcess implements AutoCloseable {
     }
   }
 
-  /** Ends the process as {@code kill -9} does: nothing is flushed, nobody is told. */
+  /**
+   * Says whether the process has been started and has not ended, by itself or otherwise.
+   *
+   * @return whether it runs; a paused one does
+   */
+  public boolean isRunning() {
+    Process running = process;
+    return running != null && running.isAlive();
+  }
+
+  /**
+   * Returns what the process has said, since its first start.
+   *
+   * @return the content of the file {@code log} in its folder
+   */
+  public String log() {
+    try {
+      return Files.readString(folder.resolve("log"));
+    } catch (IOException e) {
+      throw new UncheckedIOException("the server's log cannot be read", e);
+    }
+  }
+
+  /**
+   * Has {@link #close()} ask the process to end, and kill it only if it does not. For servers that leave something on the
+   * machine when they are killed, like shared memory.
+   *
+   * @param signal the name of the signal that asks, for example {@code TERM}
+   */
+  public void closeWith(String signal) {
+    farewell = signal;
+  }
+
+  /** Ends the process, and what it has started, as {@code kill -9} does: nothing is flushed, nobody is told. */
   public void kill() {
     Process running = process;
     if (running != null) {
+      List<ProcessHandle> started = List.of();
+      if (running.children().findAny().isPresent()) {
+        // stopped, it starts no more of them
+        signal("STOP", List.of(running.toHandle()));
+        started = running.descendants().toList();
+      }
       running.destroyForcibly().onExit().join();
+      started.forEach(ProcessHandle::destroyForcibly);
+      for (ProcessHandle each : started) {
+        Await.until("process " + each.pid() + " has ended", () -> hasEnded(each));
+      }
       process = null;
     }
   }
 
-  /** Stops the process as SIGSTOP does: its connections stay, and nothing is answered. */
+  /** Whoever inherits a process may take its time to notice its end: what counts is that it holds nothing any more. */
+  private static boolean hasEnded(ProcessHandle each) {
+    try {
+      String stat = Files.readString(Path.of("/proc", Long.toString(each.pid()), "stat"));
+      char state = stat.charAt(stat.lastIndexOf(')') + 2);
+      return state == 'Z' || state == 'X';
+    } catch (IOException e) {
+      // it is gone, or this system has no such files
+      return !each.isAlive();
+    }
+  }
+
+  /**
+   * Stops the process, and what it has started, as SIGSTOP does: its connections stay, and nothing is answered.
+   */
   public void pause() {
-    signal("STOP");
+    Process running = running();
+    // first of all the one that starts the others
+    assertEquals(0, signal("STOP", List.of(running.toHandle())), "kill -STOP");
+    signal("STOP", running.descendants().toList());
   }
 
   /** Lets a paused process go on. */
   public void resume() {
-    signal("CONT");
+    Process running = running();
+    signal("CONT", running.descendants().toList());
+    assertEquals(0, signal("CONT", List.of(running.toHandle())), "kill -CONT");
   }
 
-  private void signal(String name) {
+  private Process running() {
     Process running = process;
     if (running == null) {
       throw new IllegalStateException("the server does not run");
     }
+    return running;
+  }
+
+  /** Returns the exit code of kill, which is not 0 if one of them has ended meanwhile. */
+  private static int signal(String name, List<ProcessHandle> to) {
+    if (to.isEmpty()) {
+      return 0;
+    }
+    List<String> command = new ArrayList<>(List.of("kill", "-" + name));
+    to.forEach(each -> command.add(Long.toString(each.pid())));
     try {
-      Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(running.pid()))
-          .inheritIO()
-          .start();
-      assertEquals(0, kill.onExit().join().exitValue(), "kill -" + name);
+      return new ProcessBuilder(command)
+          .redirectErrorStream(true)
+          .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+          .start()
+          .onExit()
+          .join()
+          .exitValue();
     } catch (IOException e) {
       throw new UncheckedIOException("no kill", e);
     }
   }
 
-  /** Kills the process, and removes the folder. */
+  /** Ends the process, and removes the folder. */
   @Override
   public void close() {
+    if (isRunning() && !farewell.equals("KILL")) {
+      resume();
+      signal(farewell, List.of(running().toHandle()));
+      try {
+        running().onExit().get(FAREWELL_SECONDS, TimeUnit.SECONDS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      } catch (ExecutionException | TimeoutException e) {
+        // it is killed then
+      }
+    }
     kill();
     try (Stream<Path> files = Files.exists(folder) ? Files.walk(folder) : Stream.empty()) {
       for (Path each : files.sorted(Comparator.reverseOrder()).toList()) {
