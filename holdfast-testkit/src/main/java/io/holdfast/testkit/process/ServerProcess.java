@@ -4,26 +4,21 @@ package io.holdfast.testkit.process;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.holdfast.testkit.Await;
-import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Assumptions;
 
 /**
  * A server of a test's own: a child process and what that starts itself, with a folder that stays the same when it is
@@ -53,13 +48,9 @@ public final class ServerProcess implements AutoCloseable {
    * @return a server that does not run yet
    */
   public static ServerProcess of(String name) {
-    String variable = variable(name);
-    Optional<Path> program = find(name, variable);
-    if (program.isEmpty()) {
-      notRun(name + " was not found: run dev/servers, or set " + variable);
-    }
+    Path program = ServerPrograms.get(name);
     try {
-      return new ServerProcess(program.orElseThrow(), Files.createTempDirectory("holdfast-server"));
+      return new ServerProcess(program, Files.createTempDirectory("holdfast-server"));
     } catch (IOException e) {
       throw new UncheckedIOException("no folder for the server", e);
     }
@@ -72,71 +63,7 @@ public final class ServerProcess implements AutoCloseable {
    * @return whether it is there
    */
   public static boolean isThere(String name) {
-    return find(name, variable(name)).isPresent();
-  }
-
-  /**
-   * Runs a program that comes with a server to its end, for example the one that makes its data folder. It is found as
-   * {@link #of} says.
-   *
-   * @param name the program, for example {@code initdb}
-   * @param arguments the arguments of the program
-   * @return what it says, on both of its outputs
-   * @throws AssertionError if it fails
-   */
-  public static String run(String name, List<String> arguments) {
-    Optional<Path> program = find(name, variable(name));
-    if (program.isEmpty()) {
-      notRun(name + " was not found: run dev/servers, or set " + variable(name));
-    }
-    List<String> command = new ArrayList<>(List.of(program.orElseThrow().toString()));
-    command.addAll(arguments);
-    try {
-      Process running = new ProcessBuilder(command).redirectErrorStream(true).start();
-      String said = new String(running.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      assertEquals(0, running.onExit().join().exitValue(), () -> command + ": " + said);
-      return said;
-    } catch (IOException e) {
-      throw new UncheckedIOException(name + " does not start", e);
-    }
-  }
-
-  /** Something that the test needs is missing: it ends here, or fails. */
-  static void notRun(String why) {
-    if (System.getProperty("holdfast.stores", "").equals("required")) {
-      throw new AssertionError(why);
-    }
-    Assumptions.abort(why);
-  }
-
-  private static String variable(String name) {
-    return "HOLDFAST_" + name.toUpperCase(Locale.ROOT).replace('-', '_');
-  }
-
-  private static Optional<Path> find(String name, String variable) {
-    List<Path> places = new ArrayList<>();
-    Optional.ofNullable(System.getenv(variable)).map(Path::of).ifPresent(places::add);
-    places.add(cache().resolve("bin").resolve(name));
-    for (String each : System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1)) {
-      places.add(Path.of(each, name));
-    }
-    return places.stream().filter(Files::isExecutable).findFirst();
-  }
-
-  /**
-   * Returns the folder that {@code dev/servers} unpacks servers into, and that tests keep in what they prepare once.
-   *
-   * @return {@code HOLDFAST_SERVERS}, else a folder below the user's cache folder; it need not exist
-   */
-  public static Path cache() {
-    String own = System.getenv("HOLDFAST_SERVERS");
-    if (own != null) {
-      return Path.of(own);
-    }
-    String caches = System.getenv("XDG_CACHE_HOME");
-    return (caches != null ? Path.of(caches) : Path.of(System.getProperty("user.home"), ".cache"))
-        .resolve("holdfast")
-        .resolve("servers");
+    return ServerPrograms.find(name).isPresent();
   }
 
   /**

@@ -55,7 +55,7 @@ public final class SkewedClock {
       }
       source = in.readAllBytes();
     }
-    Path folder = Files.createDirectories(ServerProcess.cache().resolve("skew"));
+    Path folder = Files.createDirectories(ServerPrograms.cache().resolve("skew"));
     Path library = folder.resolve("skew-" + Integer.toHexString(java.util.Arrays.hashCode(source))
         + "-" + System.getProperty("os.arch") + ".so");
     if (!Files.exists(library)) {
@@ -83,7 +83,7 @@ public final class SkewedClock {
     } catch (IOException e) {
       failure = e.getMessage();
     }
-    ServerProcess.notRun("a server's clock cannot be moved without a C compiler: " + failure);
+    ServerPrograms.notRun("a server's clock cannot be moved without a C compiler: " + failure);
   }
 
   /**

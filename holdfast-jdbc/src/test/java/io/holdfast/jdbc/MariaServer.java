@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.jdbc;
+
+import io.holdfast.testkit.process.ServerPrograms;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A MariaDB of our own. */
+final class MariaServer extends MySqlFamily {
+  private static final String PROGRAM = "mariadbd";
+
+  private MariaServer(boolean movesItsClock, List<String> options) {
+    super(PROGRAM, movesItsClock, options);
+  }
+
+  /** Starts a server with more options, like {@code --sql-mode=SIMULTANEOUS_ASSIGNMENT}. */
+  static MariaServer with(String... options) {
+    MariaServer server = new MariaServer(false, List.of(options));
+    server.startNew(PROGRAM);
+    return server;
+  }
+
+  /** Starts a server whose clock can be moved. */
+  static MariaServer withAClock(String... options) {
+    MariaServer server = new MariaServer(true, List.of(options));
+    server.startNew(PROGRAM);
+    return server;
+  }
+
+  @Override
+  void initialise(List<String> arguments, Path statements) {
+    List<String> all = new ArrayList<>(arguments);
+    all.addAll(List.of(
+        "--auth-root-authentication-method=normal",
+        "--skip-test-db",
+        "--extra-file=" + statements));
+    ServerPrograms.run("mariadb-install-db", all, "");
+  }
+
+  @Override
+  String jdbcUrl(String database) {
+    // the driver insists on TLS otherwise
+    return "jdbc:mariadb://127.0.0.1:" + port() + "/" + database + "?sslMode=disable";
+  }
+
+  @Override
+  String version() {
+    return "MariaDB " + query("SELECT VERSION()").get(0).replaceFirst("-.*", "");
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.jdbc;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What a MySQL and a MariaDB of our own have in common. Character set and isolation are the server's defaults. */
+abstract class MySqlFamily extends SqlServer {
+  private static final List<String> SMALL = List.of(
+      "--innodb-buffer-pool-size=32M", "--innodb-log-file-size=8M", "--performance-schema=OFF");
+
+  // A line for a statement. The first one is for MariaDB, which looks at no privileges while it is made.
+  private static final String SETUP = """
+      FLUSH PRIVILEGES;
+      CREATE DATABASE holdfast;
+      CREATE USER 'holdfast'@'%%' IDENTIFIED BY '%s';
+      GRANT ALL ON holdfast.* TO 'holdfast'@'%%';
+      CREATE USER 'super'@'%%' IDENTIFIED BY '%s';
+      GRANT ALL ON *.* TO 'super'@'%%' WITH GRANT OPTION;
+      """.formatted(userPassword(), superuserPassword());
+
+  MySqlFamily(String program, boolean movesItsClock, List<String> options) {
+    super(program, movesItsClock, options);
+  }
+
+  final void startNew(String program) {
+    DataFolder.copy(program, recipe(), this::initialise, data());
+    start();
+  }
+
+  private List<String> recipe() {
+    List<String> recipe = new ArrayList<>(SMALL);
+    recipe.add(SETUP);
+    return recipe;
+  }
+
+  private void initialise(Path data, Path scratch) throws IOException {
+    List<String> arguments = new ArrayList<>(List.of("--no-defaults", "--datadir=" + data));
+    arguments.addAll(SMALL);
+    arguments.addAll(asRoot());
+    initialise(arguments, Files.writeString(scratch.resolve("setup.sql"), SETUP));
+    // each server has a name of its own
+    Files.deleteIfExists(data.resolve("auto.cnf"));
+  }
+
+  /** Makes a data folder, and executes the statements of a file there. */
+  abstract void initialise(List<String> arguments, Path statements);
+
+  private static List<String> asRoot() {
+    return System.getProperty("user.name", "").equals("root") ? List.of("--user=root") : List.of();
+  }
+
+  private Path data() {
+    return folder().resolve("data");
+  }
+
+  @Override
+  final List<String> arguments(List<String> options) {
+    List<String> arguments = new ArrayList<>(List.of(
+        "--no-defaults",
+        "--datadir=" + data(),
+        "--bind-address=127.0.0.1",
+        "--port=" + port(),
+        "--socket=" + folder().resolve("socket"),
+        "--pid-file=" + folder().resolve("pid"),
+        "--secure-file-priv=",
+        "--innodb-flush-log-at-trx-commit=1",
+        "--innodb-doublewrite=ON",
+        "--skip-ssl",
+        "--skip-name-resolve"));
+    arguments.addAll(SMALL);
+    arguments.addAll(asRoot());
+    arguments.addAll(options);
+    return arguments;
+  }
+
+  @Override
+  final String superuser() {
+    return "super";
+  }
+
+  @Override
+  final String tables() {
+    return "SELECT CONCAT('`', table_schema, '`.`', REPLACE(table_name, '`', '``'), '`') FROM information_schema.tables"
+        + " WHERE table_schema = '" + DATABASE + "' AND table_type = 'BASE TABLE'";
+  }
+}

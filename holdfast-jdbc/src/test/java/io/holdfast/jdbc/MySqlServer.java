@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.jdbc;
+
+import io.holdfast.testkit.process.ServerPrograms;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A MySQL of our own. */
+final class MySqlServer extends MySqlFamily {
+  private static final String PROGRAM = "mysqld";
+
+  private MySqlServer(boolean movesItsClock, List<String> options) {
+    super(PROGRAM, movesItsClock, options);
+  }
+
+  /** Starts a server with more options, like {@code --transaction-isolation=SERIALIZABLE}. */
+  static MySqlServer with(String... options) {
+    MySqlServer server = new MySqlServer(false, List.of(options));
+    server.startNew(PROGRAM);
+    return server;
+  }
+
+  /** Starts a server whose clock can be moved. */
+  static MySqlServer withAClock(String... options) {
+    MySqlServer server = new MySqlServer(true, List.of(options));
+    server.startNew(PROGRAM);
+    return server;
+  }
+
+  @Override
+  void initialise(List<String> arguments, Path statements) {
+    List<String> all = new ArrayList<>(arguments);
+    all.addAll(List.of("--initialize-insecure", "--init-file=" + statements));
+    ServerPrograms.run(PROGRAM, all, "");
+  }
+
+  @Override
+  String jdbcUrl(String database) {
+    return "jdbc:mysql://127.0.0.1:" + port() + "/" + database;
+  }
+
+  @Override
+  String version() {
+    return "MySQL " + query("SELECT VERSION()").get(0).replaceFirst("-.*", "");
+  }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.jdbc;
+
+import io.holdfast.testkit.process.ServerPrograms;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A PostgreSQL of our own. */
+final class PostgresServer extends SqlServer {
+  private static final List<String> INITDB = List.of(
+      "--username=postgres",
+      "--auth=scram-sha-256",
+      "--encoding=UTF8",
+      "--locale=C",
+      // small, so that it is quickly made and copied
+      "--wal-segsize=1");
+
+  private static final String SETUP = """
+      CREATE ROLE holdfast LOGIN PASSWORD '%s'
+      CREATE DATABASE holdfast OWNER holdfast
+      """.formatted(userPassword());
+
+  private PostgresServer(boolean movesItsClock, List<String> options) {
+    super("postgres", movesItsClock, options);
+    // killed, it would leave shared memory behind
+    process().closeWith("QUIT");
+  }
+
+  /** Starts a server with more settings, like {@code max_connections=20}. */
+  static PostgresServer with(String... settings) {
+    return started(new PostgresServer(false, List.of(settings)));
+  }
+
+  /** Starts a server whose clock can be moved. */
+  static PostgresServer withAClock(String... settings) {
+    return started(new PostgresServer(true, List.of(settings)));
+  }
+
+  private static PostgresServer started(PostgresServer server) {
+    List<String> recipe = new ArrayList<>(INITDB);
+    recipe.add(SETUP);
+    DataFolder.copy("postgres", recipe, PostgresServer::initialise, server.data());
+    server.start();
+    return server;
+  }
+
+  private static void initialise(Path data, Path scratch) throws IOException {
+    Path password = Files.writeString(scratch.resolve("password"), superuserPassword());
+    List<String> arguments = new ArrayList<>(INITDB);
+    arguments.add("--pgdata=" + data);
+    arguments.add("--pwfile=" + password);
+    ServerPrograms.run("initdb", arguments, "");
+    // it takes a line for a statement
+    ServerPrograms.run("postgres", List.of("--single", "-D", data.toString(), "postgres"), SETUP);
+  }
+
+  Path data() {
+    return folder().resolve("data");
+  }
+
+  @Override
+  List<String> arguments(List<String> settings) {
+    List<String> all = new ArrayList<>(List.of(
+        "listen_addresses=127.0.0.1",
+        "port=" + port(),
+        "unix_socket_directories=",
+        "fsync=on",
+        "synchronous_commit=on",
+        "full_page_writes=on",
+        "ssl=off",
+        "shared_buffers=16MB",
+        "dynamic_shared_memory_type=mmap",
+        "jit=off"));
+    all.addAll(settings);
+    List<String> arguments = new ArrayList<>(List.of("-D", data().toString()));
+    all.forEach(each -> arguments.addAll(List.of("-c", each)));
+    return arguments;
+  }
+
+  @Override
+  String jdbcUrl(String database) {
+    return "jdbc:postgresql://127.0.0.1:" + port() + "/" + database;
+  }
+
+  @Override
+  String superuser() {
+    return "postgres";
+  }
+
+  @Override
+  String version() {
+    return "PostgreSQL " + query("SHOW server_version").get(0).replaceFirst(" .*", "");
+  }
+
+  @Override
+  String tables() {
+    return "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables"
+        + " WHERE schemaname NOT IN ('pg_catalog', 'information_schema')";
+  }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.jdbc;
+
+import java.util.EnumMap;
+import java.util.Map;
+
+/** The databases that every test of the SQL stores runs on. */
+enum SqlKind {
+  POSTGRESQL,
+  MARIADB,
+  MYSQL;
+
+  private static final Map<SqlKind, SqlServer> SHARED = new EnumMap<>(SqlKind.class);
+
+  /** Starts a server for one test, which may do with it what it likes, and closes it. */
+  SqlServer start() {
+    return switch (this) {
+      case POSTGRESQL -> PostgresServer.with();
+      case MARIADB -> MariaServer.with();
+      case MYSQL -> MySqlServer.with();
+    };
+  }
+
+  /** As {@link #start}, and the test may move the server's clock. */
+  SqlServer startWithAClock() {
+    return switch (this) {
+      case POSTGRESQL -> PostgresServer.withAClock();
+      case MARIADB -> MariaServer.withAClock();
+      case MYSQL -> MySqlServer.withAClock();
+    };
+  }
+
+  /**
+   * Returns the server of all tests of this JVM that leave it running. It ends with the JVM; who uses it finds tables of
+   * others there, or calls {@link SqlServer#dropTables} first.
+   */
+  SqlServer shared() {
+    synchronized (SHARED) {
+      return SHARED.computeIfAbsent(this, SqlKind::start);
+    }
+  }
+}
