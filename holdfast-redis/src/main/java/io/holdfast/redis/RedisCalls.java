@@ -20,6 +20,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Runs scripts for an application's own data, on its connection, on one that its client opens, or on a store's. */
@@ -53,19 +54,23 @@ final class RedisCalls implements AutoCloseable {
 
   static RedisCalls using(RedisClient client) {
     Objects.requireNonNull(client, "client");
-    try {
+    return opened(() -> {
       var connection = client.connect(ByteArrayCodec.INSTANCE);
       return new RedisCalls(GIVEN, runner(connection.async()), connection);
-    } catch (RuntimeException e) {
-      throw unavailable(GIVEN, RedisErrors.of(GIVEN, e));
-    }
+    });
   }
 
   static RedisCalls using(RedisClusterClient client) {
     Objects.requireNonNull(client, "client");
-    try {
+    return opened(() -> {
       var connection = client.connect(ByteArrayCodec.INSTANCE);
       return new RedisCalls(GIVEN, runner(connection.async()), connection);
+    });
+  }
+
+  private static RedisCalls opened(Supplier<RedisCalls> opening) {
+    try {
+      return opening.get();
     } catch (RuntimeException e) {
       throw unavailable(GIVEN, RedisErrors.of(GIVEN, e));
     }
