@@ -3,6 +3,7 @@ package io.holdfast.jdbc;
 
 import io.holdfast.testkit.process.ServerPrograms;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,6 +18,8 @@ final class PostgresServer extends SqlServer {
       "--locale=C",
       // small, so that it is quickly made and copied
       "--wal-segsize=1");
+
+  private static final int SHARED_MEMORY_LINE = 6;
 
   private static final String SETUP = """
       CREATE ROLE holdfast LOGIN PASSWORD '%s'
@@ -37,6 +40,31 @@ final class PostgresServer extends SqlServer {
   /** Starts a server whose clock can be moved. */
   static PostgresServer withAClock(String... settings) {
     return started(new PostgresServer(true, List.of(settings)));
+  }
+
+  /** Starts a server that follows another one: it has all that the other has, and can be read. */
+  static PostgresServer replicaOf(PostgresServer primary, String... settings) {
+    List<String> all = new ArrayList<>(List.of(settings));
+    all.add("wal_retrieve_retry_interval=100ms");
+    PostgresServer replica = new PostgresServer(false, all);
+    ServerPrograms.run(
+        "pg_basebackup",
+        List.of(
+            "--dbname=" + primary.connectionString(),
+            "--pgdata=" + replica.data(),
+            "--checkpoint=fast",
+            "--wal-method=stream",
+            "--no-sync",
+            "--write-recovery-conf"),
+        "");
+    replica.start();
+    return replica;
+  }
+
+  /** Returns how PostgreSQL's own programs reach the server, as the superuser. */
+  private String connectionString() {
+    return "host=127.0.0.1 port=" + port() + " user=" + superuser() + " password="
+        + superuserPassword();
   }
 
   private static PostgresServer started(PostgresServer server) {
@@ -99,5 +127,24 @@ final class PostgresServer extends SqlServer {
   String tables() {
     return "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables"
         + " WHERE schemaname NOT IN ('pg_catalog', 'information_schema')";
+  }
+
+  /** A server that was killed, and not started again, has left a little shared memory, which only a restart looks for. */
+  private void removeSharedMemory() {
+    try {
+      Path lock = data().resolve("postmaster.pid");
+      if (!process().isRunning() && Files.exists(lock)) {
+        String id = Files.readAllLines(lock).get(SHARED_MEMORY_LINE).trim().replaceFirst(".* ", "");
+        new ProcessBuilder("ipcrm", "--shmem-id", id).start().onExit().join();
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("the server's shared memory is still there", e);
+    }
+  }
+
+  @Override
+  public void close() {
+    removeSharedMemory();
+    super.close();
   }
 }
