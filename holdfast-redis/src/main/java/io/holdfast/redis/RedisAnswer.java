@@ -56,6 +56,11 @@ final class RedisAnswer {
     return packed(answer) == 0 ? number(answer, 0) : packedNumber(answer, LETTER);
   }
 
+  /** Reads the answer of TIME. */
+  static long micros(List<byte[]> time) {
+    return Long.parseLong(string(time.get(0))) * 1_000_000 + Long.parseLong(string(time.get(1)));
+  }
+
   static byte[] argument(long number) {
     return argument(Long.toString(number));
   }

@@ -12,6 +12,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -38,6 +39,9 @@ import org.jspecify.annotations.Nullable;
  * does not have.
  */
 final class RedisCluster implements RedisRoute {
+  /** For how many request times a node is kept that has no slots, after it was last asked for the keys of one that moves. */
+  private static final int LINGERS = 5;
+
   private final String store;
   private final StoreRuntime runtime;
   private final StoreEvents events;
@@ -46,6 +50,10 @@ final class RedisCluster implements RedisRoute {
   private final RedisReplicas.Rule replicas;
   private final ClusterMessages messages;
   private final Map<Endpoint, RedisNode> nodes = new ConcurrentHashMap<>();
+
+  /** When a node was last asked because it is taking over a slot; it may never come to have one. Changed with {@link #nodes}. */
+  private final Map<Endpoint, Long> asked = new ConcurrentHashMap<>();
+
   private final ClusterScout scout;
   private volatile ClusterMap map = ClusterMap.EMPTY;
   private volatile boolean closed;
@@ -150,25 +158,44 @@ final class RedisCluster implements RedisRoute {
     if (closed) {
       return;
     }
-    Set<Endpoint> formerly = map.owners();
+    boolean atFirst = map.owners().isEmpty();
     map = found;
     Set<Endpoint> owners = found.owners();
-    boolean atFirst = formerly.isEmpty();
     for (Endpoint each : owners) {
       RedisNode node = node(each);
       if (!node.isUp() && !atFirst) {
         var unused = node.open().thenAccept(up -> everythingAgain());
       }
     }
-    formerly.removeAll(owners);
-    for (Endpoint each : formerly) {
-      RedisNode node = nodes.remove(each);
-      if (node != null) {
-        // what is under way there fails, and is asked again where the keys are now
-        var unused = node.close();
-      }
+    asked.keySet().removeAll(owners);
+    Set<Endpoint> others = new HashSet<>(nodes.keySet());
+    others.removeAll(owners);
+    for (Endpoint each : others) {
+      letGo(each);
     }
     messages.adopt(owners);
+  }
+
+  /** Closes the connection to a node without slots: what is under way there fails, and is asked again where the keys are now. */
+  private void letGo(Endpoint endpoint) {
+    List<RedisNode> left = new ArrayList<>();
+    nodes.computeIfPresent(endpoint, (same, node) -> {
+      if (wasAskedLately(same)) {
+        return node;
+      }
+      asked.remove(same);
+      left.add(node);
+      return null;
+    });
+    for (RedisNode node : left) {
+      var unused = node.close();
+    }
+  }
+
+  private boolean wasAskedLately(Endpoint endpoint) {
+    Long last = asked.get(endpoint);
+    return last != null
+        && runtime.ticker().nanos() - last < runtime.requestTimeout().toNanos() * LINGERS;
   }
 
   /** Holds elsewhere are at risk for a moment only: they are renewed at once. */
@@ -215,8 +242,11 @@ final class RedisCluster implements RedisRoute {
         });
   }
 
-  /** In any of the node's slots: one that is being moved refuses what it does not know. */
-  private byte[][] keysOfNothing(Endpoint endpoint) {
+  /** In any of the node's slots, if it has any: one that is being moved refuses what it does not know. */
+  private byte @Nullable [][] keysOfNothing(Endpoint endpoint) {
+    if (!map.owners().contains(endpoint)) {
+      return null;
+    }
     long from = (long) (runtime.random().nextDouble() * ClusterMap.SLOTS);
     return keys.ofNothing(from, key -> endpoint.equals(map.owner(ClusterMap.slot(key))));
   }
@@ -264,7 +294,12 @@ final class RedisCluster implements RedisRoute {
 
   /** A node has said who is taking over the slot. */
   RedisNode takingOver(String to, RedisNode said) {
-    return opened(endpoint(to, said));
+    Endpoint endpoint = endpoint(to, said);
+    nodes.compute(endpoint, (same, node) -> {
+      asked.put(same, runtime.ticker().nanos());
+      return node == null ? make(same) : node;
+    });
+    return opened(endpoint);
   }
 
   private RedisNode opened(Endpoint endpoint) {

@@ -87,6 +87,23 @@ final class RedisErrors {
         null);
   }
 
+  /**
+   * What a request fails with while there is no connection. If the server said no to the next one, to our login for
+   * example, then that is what a person has to see to; anything else may pass.
+   *
+   * @param refusal why the next connection could not be opened; null if it was not tried yet
+   */
+  static StoreException down(String store, @Nullable Throwable refusal) {
+    if (refusal != null
+        && answered(unwrap(refusal)) != null
+        && of(store, refusal) instanceof StoreException said
+        && said.notApplied()
+        && said.reason() != Reason.UNREACHABLE) {
+      return said;
+    }
+    return down(store);
+  }
+
   /** What a request fails with. */
   static RuntimeException of(String store, Throwable failure) {
     Throwable cause = unwrap(failure);

@@ -44,6 +44,7 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
   private final ReentrantLock lock = new ReentrantLock();
   private @Nullable CompletableFuture<C> opening;
   private volatile @Nullable C current;
+  private volatile @Nullable Throwable refusal;
   private boolean wasUp;
   private boolean closed;
   private boolean outdated;
@@ -58,6 +59,12 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
   @Nullable
   C current() {
     return current;
+  }
+
+  /** Returns why the last connection could not be opened; null if it could, or was not tried since. */
+  @Nullable
+  Throwable refusal() {
+    return refusal;
   }
 
   /** Opens the first connection; also says when one that is being opened is up. */
@@ -135,6 +142,7 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
         current = connection;
         wasUp = true;
         failures = 0;
+        refusal = null;
       }
       opening = null;
     } finally {
@@ -161,6 +169,7 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
     try {
       opening = null;
       outdated = false;
+      refusal = failure;
       if (wasUp && !closed) {
         pause = PAUSE_NANOS << Math.min(failures++, DOUBLINGS);
       }

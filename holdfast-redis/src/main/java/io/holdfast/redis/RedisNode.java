@@ -15,7 +15,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection for commands to one server. It counts as up when {@link RedisScript#CHECK} went through. An answer that
+ * The connection for commands to one server. It counts as up when {@link RedisScript#CHECK} went through; a node of a
+ * cluster without slots of its own, which is taking over its first, refuses that and is only asked for the time. An answer that
  * does not come is waited for; what that may mean is told to the {@link Listener}.
  */
 final class RedisNode {
@@ -25,7 +26,7 @@ final class RedisNode {
   private final String store;
   private final StoreRuntime runtime;
   private final RedisClock clock;
-  private final Supplier<byte[][]> keysOfNothing;
+  private final Supplier<byte @Nullable [][]> keysOfNothing;
   private final byte[] channel;
   private final Listener listener;
   private final @Nullable RedisReplicas replicas;
@@ -60,11 +61,16 @@ final class RedisNode {
     }
   }
 
+  /**
+   * Makes one that is not open.
+   *
+   * @param keysOfNothing keys that no lock has, for the first question; null if the server would send any key elsewhere
+   */
   RedisNode(
       String store,
       StoreRuntime runtime,
       Supplier<CompletionStage<StatefulRedisConnection<byte[], byte[]>>> opener,
-      Supplier<byte[][]> keysOfNothing,
+      Supplier<byte @Nullable [][]> keysOfNothing,
       byte[] channel,
       RedisClock clock,
       RedisReplicas.Rule rule,
@@ -109,9 +115,13 @@ final class RedisNode {
     };
   }
 
-  private CompletionStage<List<Object>> check(StatefulRedisConnection<byte[], byte[]> connection) {
+  private CompletionStage<?> check(StatefulRedisConnection<byte[], byte[]> connection) {
+    byte[][] of = keysOfNothing.get();
+    if (of == null) {
+      return connection.async().time().thenAccept(time -> clock.heard(RedisAnswer.micros(time)));
+    }
     Pending answer = new Pending();
-    send(connection, RedisScript.CHECK, keysOfNothing.get(), new byte[][] {channel}, answer);
+    send(connection, RedisScript.CHECK, of, new byte[][] {channel}, answer);
     return answer;
   }
 
@@ -146,7 +156,7 @@ final class RedisNode {
   CompletionStage<List<Object>> run(RedisScript script, byte[][] of, byte[]... arguments) {
     StatefulRedisConnection<byte[], byte[]> connection = commands.current();
     if (connection == null) {
-      return CompletableFuture.failedFuture(RedisErrors.down(store));
+      return CompletableFuture.failedFuture(RedisErrors.down(store, commands.refusal()));
     }
     Pending answer = new Asked(sent(connection));
     send(connection, script, of, arguments, answer);
@@ -157,7 +167,7 @@ final class RedisNode {
   CompletionStage<List<Object>> runAsking(RedisScript script, byte[][] of, byte[]... arguments) {
     StatefulRedisConnection<byte[], byte[]> connection = commands.current();
     if (connection == null) {
-      return CompletableFuture.failedFuture(RedisErrors.down(store));
+      return CompletableFuture.failedFuture(RedisErrors.down(store, commands.refusal()));
     }
     Pending answer = new Asked(sent(connection));
     asking(connection, script, of, arguments, answer);
@@ -181,7 +191,7 @@ final class RedisNode {
       Function<StatefulRedisConnection<byte[], byte[]>, CompletionStage<T>> command) {
     StatefulRedisConnection<byte[], byte[]> connection = commands.current();
     if (connection == null) {
-      return CompletableFuture.failedFuture(RedisErrors.down(store));
+      return CompletableFuture.failedFuture(RedisErrors.down(store, commands.refusal()));
     }
     Traffic on = sent(connection);
     CompletableFuture<T> answer = new CompletableFuture<>();

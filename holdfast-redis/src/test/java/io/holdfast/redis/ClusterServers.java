@@ -6,6 +6,7 @@ import io.holdfast.testkit.process.ServerProcess;
 import io.lettuce.core.MigrateArgs;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.cluster.models.partitions.ClusterPartitionParser;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode.NodeFlag;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.CommandArgs;
@@ -22,6 +23,7 @@ final class ClusterServers implements AutoCloseable {
 
   private final List<RedisServer> servers = new ArrayList<>();
   private final List<Integer> busPorts = new ArrayList<>();
+  private final Duration nodeTimeout;
 
   /**
    * Starts them, and waits until they are one cluster.
@@ -29,25 +31,43 @@ final class ClusterServers implements AutoCloseable {
    * @param nodeTimeout how long a node may be silent before its replica takes over
    */
   ClusterServers(Duration nodeTimeout) {
+    this.nodeTimeout = nodeTimeout;
     for (int i = 0; i < NODES; i++) {
-      int busPort = ServerProcess.freePort();
-      busPorts.add(busPort);
-      servers.add(RedisServer.with(
-          "--cluster-enabled",
-          "yes",
-          "--cluster-port",
-          Integer.toString(busPort),
-          "--cluster-node-timeout",
-          Long.toString(nodeTimeout.toMillis()),
-          "--repl-diskless-sync-delay",
-          "0",
-          "--appendonly",
-          i < PRIMARIES ? "yes" : "no",
-          "--appendfsync",
-          "always"));
+      start(i < PRIMARIES ? "yes" : "no");
     }
     join();
     awaitWhole();
+  }
+
+  private RedisServer start(String appendOnly) {
+    int busPort = ServerProcess.freePort();
+    busPorts.add(busPort);
+    RedisServer server = RedisServer.with(
+        "--cluster-enabled",
+        "yes",
+        "--cluster-port",
+        Integer.toString(busPort),
+        "--cluster-node-timeout",
+        Long.toString(nodeTimeout.toMillis()),
+        "--repl-diskless-sync-delay",
+        "0",
+        "--appendonly",
+        appendOnly,
+        "--appendfsync",
+        "always");
+    servers.add(server);
+    return server;
+  }
+
+  /** Starts one more node, which has no slots, and waits until all know it. */
+  RedisServer another() {
+    RedisServer server = start("no");
+    meet(servers.size() - 1);
+    for (RedisServer each : servers) {
+      Await.until("all know all", () -> says(each, "cluster_known_nodes:" + servers.size()));
+    }
+    awaitWhole();
+    return server;
   }
 
   private void join() {
@@ -118,10 +138,17 @@ final class ClusterServers implements AutoCloseable {
           () -> each.says(redis -> {
             String replication = redis.info("replication");
             return replication.contains("role:master")
-                ? replication.contains("connected_slaves:1")
+                ? replication.contains("connected_slaves:1") || hasNoSlots(each)
                 : replication.contains("master_link_status:up");
           }));
     }
+  }
+
+  private static boolean hasNoSlots(RedisServer server) {
+    String nodes = server.call(RedisCommands::clusterNodes);
+    return ClusterPartitionParser.parse(nodes).stream()
+        .filter(each -> each.is(NodeFlag.MYSELF))
+        .allMatch(each -> each.getSlots().isEmpty());
   }
 
   String uri() {
@@ -182,6 +209,13 @@ final class ClusterServers implements AutoCloseable {
     List<String> keys = from.call(redis -> redis.clusterGetKeysInSlot(slot(lock), 1000));
     from.call(
         redis -> redis.migrate("127.0.0.1", to.port(), 0, 5000, MigrateArgs.Builder.keys(keys)));
+  }
+
+  /** Calls the move off: the slot stays where it was. Nobody may ask meanwhile. */
+  void callOffMove(String lock, RedisServer from, RedisServer to) {
+    from.call(redis -> redis.clusterSetSlotStable(slot(lock)));
+    moveKeys(lock, to, from);
+    to.call(redis -> redis.clusterSetSlotStable(slot(lock)));
   }
 
   /** Ends the move: the slot is the other node's from now on. */
