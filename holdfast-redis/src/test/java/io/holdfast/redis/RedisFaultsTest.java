@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.DistributedLock;
 import io.holdfast.Hold;
+import io.holdfast.HoldLostException;
 import io.holdfast.HoldState;
 import io.holdfast.Holdfast;
 import io.holdfast.LockInfo;
 import io.holdfast.LockOptions;
+import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.spi.Finding;
@@ -257,6 +259,37 @@ class RedisFaultsTest {
     }
     assertThat(hold.release()).isTrue();
     assertThat(Await.value(waiter).release()).isTrue();
+  }
+
+  /**
+   * Somebody shortens the life of a record: it goes when he says, however long it was meant to stay, since neither a renewal
+   * nor a grant looks at that. The holder is told, and tokens grow all the same, since revisions are the server's time.
+   */
+  @Test
+  void recordThatIsLetExpire_isGone_andTokensGrow() throws Exception {
+    RedisServer server = forgetful();
+    Holdfast client = client(server);
+    DistributedLock lock = client.lock("x", SHORT);
+    Hold first = lock.acquire();
+    assertThat(first.release()).isTrue();
+    assertThat(server.<Boolean>call(redis -> redis.pexpire("holdfast:{x}", 3_000)))
+        .isTrue();
+    Hold second = lock.acquire();
+    assertThat(second.token()).isGreaterThan(first.token());
+    long left = server.call(redis -> redis.pttl("holdfast:{x}"));
+    assertThat(left).as("a grant does not prolong it").isLessThanOrEqualTo(3_000);
+    Await.until("the loss is told", () -> second.state() == HoldState.LOST);
+    assertThatThrownBy(second::ensureValid)
+        .isInstanceOfSatisfying(
+            HoldLostException.class, e -> assertThat(e.reason()).isEqualTo(LossReason.GONE));
+    Hold third = lock.acquire();
+    assertThat(third.token()).isGreaterThan(second.token());
+    assertThat(third.release()).isTrue();
+    // the other way round nothing happens
+    assertThat(server.<Boolean>call(redis -> redis.persist("holdfast:{x}"))).isTrue();
+    Hold fourth = lock.acquire();
+    assertThat(fourth.token()).isGreaterThan(third.token());
+    assertThat(fourth.release()).isTrue();
   }
 
   /** What is not ours, or newer, is refused and left as it is. */

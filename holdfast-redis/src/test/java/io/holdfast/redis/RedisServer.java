@@ -4,6 +4,7 @@ package io.holdfast.redis;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.ServerProcess;
 import io.holdfast.testkit.process.SkewedClock;
+import io.holdfast.testkit.process.SmallDisk;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.sync.RedisCommands;
@@ -27,9 +28,19 @@ final class RedisServer implements AutoCloseable {
   private final List<String> options;
   private final Optional<SkewedClock> clock;
 
+  private final Optional<SmallDisk> disk;
+
   private RedisServer(List<String> options, boolean movesItsClock) {
     this.options = options;
     this.clock = movesItsClock ? Optional.of(SkewedClock.in(folder())) : Optional.empty();
+    this.disk = Optional.empty();
+    start();
+  }
+
+  private RedisServer(List<String> options, String sizeOfDisk) {
+    this.options = options;
+    this.clock = Optional.empty();
+    this.disk = Optional.of(SmallDisk.on(folder(), sizeOfDisk));
     start();
   }
 
@@ -46,6 +57,11 @@ final class RedisServer implements AutoCloseable {
   /** Starts a server that keeps nothing on disk. */
   static RedisServer forgetful() {
     return with("--appendonly", "no");
+  }
+
+  /** Starts a server that has a disk of its own, which goes with its process. */
+  static RedisServer onASmallDisk(String size, String... options) {
+    return new RedisServer(List.of(options), size);
   }
 
   static RedisServer with(String... options) {
@@ -84,7 +100,9 @@ final class RedisServer implements AutoCloseable {
         "--daemonize",
         "no"));
     arguments.addAll(options);
-    process.start(arguments, clock.map(SkewedClock::environment).orElse(Map.of()));
+    disk.ifPresentOrElse(
+        mine -> process.start(arguments, mine),
+        () -> process.start(arguments, clock.map(SkewedClock::environment).orElse(Map.of())));
     Await.until("redis-server answers", this::answers);
   }
 
@@ -112,6 +130,15 @@ final class RedisServer implements AutoCloseable {
     try (var connection = Direct.asking().connect(RedisURI.create(uri()))) {
       return what.apply(connection.sync());
     }
+  }
+
+  /** Fills what is left of the small disk. */
+  void fillDisk() {
+    disk.orElseThrow().fill(process);
+  }
+
+  void makeRoomOnDisk() {
+    disk.orElseThrow().makeRoom(process);
   }
 
   /** Sets the server's clock: how far it is ahead of ours. */

@@ -104,7 +104,22 @@ public final class ServerProcess implements AutoCloseable {
    * @param environment what is added
    */
   public void start(List<String> arguments, Map<String, String> environment) {
-    List<String> command = new ArrayList<>(List.of(program.toString()));
+    start(List.of(), arguments, environment);
+  }
+
+  /**
+   * As {@link #start(List)}, with a disk that only the process has.
+   *
+   * @param arguments the arguments of the program
+   * @param disk the disk, empty
+   */
+  public void start(List<String> arguments, SmallDisk disk) {
+    start(disk.before(), arguments, Map.of());
+  }
+
+  private void start(List<String> before, List<String> arguments, Map<String, String> environment) {
+    List<String> command = new ArrayList<>(before);
+    command.add(program.toString());
     command.addAll(arguments);
     ProcessBuilder builder = new ProcessBuilder(command)
         .redirectErrorStream(true)
@@ -148,6 +163,11 @@ public final class ServerProcess implements AutoCloseable {
    */
   public void closeWith(String signal) {
     farewell = signal;
+  }
+
+  /** Returns the number of the process that was started last. */
+  long pid() {
+    return running().pid();
   }
 
   /** Ends the process, and what it has started, as {@code kill -9} does: nothing is flushed, nobody is told. */
