@@ -7,10 +7,12 @@ import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.LockInfo;
 import io.holdfast.LockOptions;
+import io.holdfast.StoreUnavailableException;
 import io.holdfast.testkit.Await;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
@@ -33,11 +35,18 @@ class AskedNodeTest {
     }
   }
 
+  /** Makes a client that leaves a node soon; the first contact takes its time on a slow machine. */
   private Holdfast client(ClusterServers servers) {
-    Holdfast client = Holdfast.builder()
-        .store(servers.uri())
-        .requestTimeout(Duration.ofMillis(500))
-        .build();
+    Holdfast client = Await.present("a connection", () -> {
+      try {
+        return Optional.of(Holdfast.builder()
+            .store(servers.uri())
+            .requestTimeout(Duration.ofSeconds(1))
+            .build());
+      } catch (StoreUnavailableException e) {
+        return Optional.empty();
+      }
+    });
     open.add(client);
     return client;
   }

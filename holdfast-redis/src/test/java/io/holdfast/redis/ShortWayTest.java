@@ -3,6 +3,7 @@ package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.util.List;
@@ -25,7 +26,36 @@ class ShortWayTest {
   private static final String TWO_DAYS = "172800000000";
   private static final String RETENTION = "86400000000";
 
-  /** What is stored, without what depends on the time of the request. */
+  /** So short that it has ended when the next request comes. */
+  private static final String NO_TIME = "1";
+
+  /** Begins anew: with nothing, or with a record as time or a newer version leave it. */
+  private static final String PLANT = """
+      local clock = redis.call('TIME')
+      local now = clock[1] * 1000000 + clock[2]
+      redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
+      if ARGV[1] == 'nothing' then
+        return 1
+      end
+      local format, rev, till, claim = 2, now, 0, ''
+      if ARGV[1] == 'ahead' then
+        rev = now + 3600000000
+      elseif ARGV[1] == 'last' then
+        rev = 9007199254740991
+      else
+        format = 3
+      end
+      if ARGV[1] == 'newer, held' then
+        till, claim = now + 60000000, 'aa-1'
+      end
+      local head = struct.pack('<BBi8i8i8i8', format, 0, rev, till, now, rev + 864000000000)
+      return redis.call('HSET', KEYS[1], 'l', head .. claim, 'h', 'planted')
+      """;
+
+  private static final List<String> PLANTED = List.of(
+      "nothing", "nothing", "nothing", "nothing", "ahead", "ahead", "last", "newer", "newer, held");
+
+  /** What is stored, with times only as near as two requests for the same are to each other. */
   private static final String STORED = """
       local packed = redis.call('HGET', KEYS[1], 'l')
       if not packed then
@@ -33,13 +63,14 @@ class ShortWayTest {
       end
       local clock = redis.call('TIME')
       local now = clock[1] * 1000000 + clock[2]
+      local life = redis.call('PTTL', KEYS[1]) * 1000
       local format, queued, rev, till, since, gone, at = struct.unpack('<BBi8i8i8i8', packed)
       local claim = string.sub(packed, at)
-      local life = redis.call('PTTL', KEYS[1]) * 1000
       if gone < till or gone < rev + tonumber(ARGV[1]) then
         return 'the key does not live long enough'
       end
-      return table.concat({format, queued, till > now and 'taken' or 'free', claim, since <= rev and 'newer' or 'older',
+      return table.concat({format, queued, till > now and math.ceil((till - now) / 10000000) or 'free', claim,
+        rev == since and 'in time' or rev > now and 'ahead' or 'behind', now - since < 60000000 and 'lately' or 'before',
         math.abs(now + life - gone) < 1000000 and 'lives' or 'goes', claim == '' and 'nobody' or redis.call('HGET', KEYS[1], 'h'),
         redis.call('ZCARD', KEYS[2]), redis.call('HLEN', KEYS[3])}, ' ')
       """;
@@ -59,6 +90,11 @@ class ShortWayTest {
     String[] other = keys("other");
     int granted = 0;
     for (int i = 0; i < REQUESTS; i++) {
+      if (random.nextInt(10) == 0) {
+        String planted = PLANTED.get(random.nextInt(PLANTED.size()));
+        redis.eval(PLANT, ScriptOutputType.INTEGER, one, planted);
+        redis.eval(PLANT, ScriptOutputType.INTEGER, other, planted);
+      }
       boolean attempts = random.nextBoolean();
       RedisScript script = attempts ? RedisScript.ATTEMPT : RedisScript.END;
       assertThat(script.text()).containsOnlyOnce(SHORT);
@@ -90,20 +126,28 @@ class ShortWayTest {
 
   private String[] attempt() {
     String mode = random.nextInt(4) == 0 ? "Q" : "T";
-    String lease = random.nextInt(10) == 0 ? TWO_DAYS : LEASE;
+    String lease = random.nextInt(10) == 0 ? TWO_DAYS : random.nextInt(3) == 0 ? NO_TIME : LEASE;
     String retention = random.nextBoolean() ? MINUTE : RETENTION;
-    return new String[] {claim(), mode, giveUp(), lease, "holder", LEASE, retention, "test:client:"
-    };
+    String claim = claim();
+    String holder = "holder of " + claim;
+    return new String[] {claim, mode, giveUp(), lease, holder, LEASE, retention, "test:client:"};
   }
 
   private String[] end() {
-    return new String[] {claim(), "0", giveUp(), RETENTION, "test:client:"};
+    String keepFor = random.nextInt(5) == 0 ? MINUTE : "0";
+    return new String[] {claim(), keepFor, giveUp(), RETENTION, "test:client:"};
   }
 
-  /** Returns the kind of the answer, and the flags behind the numbers. */
+  /** Returns the kind of the answer, and the flags behind the numbers; or the error. */
   private static String said(
       RedisCommands<String, String> redis, String script, String[] keys, String[] arguments) {
-    List<Object> answer = redis.eval(script, ScriptOutputType.MULTI, keys, arguments);
+    List<Object> answer;
+    try {
+      answer = redis.eval(script, ScriptOutputType.MULTI, keys, arguments);
+    } catch (RedisCommandExecutionException e) {
+      // what follows names the script
+      return String.valueOf(e.getMessage()).replaceAll(" script: .*", "");
+    }
     if (answer.size() > 1) {
       return String.valueOf(answer.get(1));
     }
