@@ -35,19 +35,63 @@ class FirstQuestionsTest {
     assertThat(hold.release()).isTrue();
   }
 
-  /** As on a 32-bit server, where what does not fit a C long comes out as its greatest. */
+  /** A connection whose first question was not answered is closed: else each of them would stay. */
   @Test
-  void serverThatPacksNoLongNumbers_isRefused() {
-    String narrow = """
+  void connectionThatIsGivenUp_isClosed() throws Exception {
+    Holdfast client = REDIS.through();
+    int links = REDIS.proxy().links();
+    for (int i = 0; i < 2; i++) {
+      REDIS.proxy().next("check", Fate.SILENCE);
+    }
+    int before = REDIS.proxy().count("check");
+    REDIS.proxy().cut();
+    REDIS.proxy().mend();
+    Await.until("it is asked a third time", () -> REDIS.proxy().count("check") >= before + 3);
+    Hold hold = client.lock("x", ProxiedRedis.LONG).acquire(Duration.ofSeconds(20));
+    assertThat(hold.release()).isTrue();
+    Await.until("as many connections as before", () -> REDIS.proxy().links() == links);
+  }
+
+  /** A server that keeps no numbers of 64 bits, by one of them: each is looked at. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        // as on a 32-bit server, where what does not fit a C long comes out as its greatest
+        "2, 1, 2147483647, 2147483647, 2147483647, 2147483647, 35",
+        "2, 0, LAST, LAST - 1, LAST - 2, LAST - 3, 35",
+        "2, 1, 2147483647, LAST - 1, LAST - 2, LAST - 3, 35",
+        "2, 1, LAST, 2147483647, LAST - 2, LAST - 3, 35",
+        "2, 1, LAST, LAST - 1, 2147483647, LAST - 3, 35",
+        "2, 1, LAST, LAST - 1, LAST - 2, 2147483647, 35",
+      })
+  void serverThatPacksNoLongNumbers_isRefused(String unpacked) {
+    assertRefused("""
+        local LAST = 9007199254740991
         local struct = {
           pack = function() return string.rep('x', 34) end,
-          unpack = function() return 2, 1, 2147483647, 2147483647, 2147483647, 2147483647, 35 end,
+          unpack = function() return %s end,
         }
-        """;
+        """.formatted(unpacked));
+  }
+
+  /** A server whose numbers have another size, and one that has nothing to pack them with. */
+  @ParameterizedTest
+  @ValueSource(strings = {"""
+        local packs = struct
+        local struct = {
+          pack = function(...) return packs.pack(...) .. 'x' end,
+          unpack = packs.unpack,
+        }
+        """, "local struct = nil\n"})
+  void serverThatPacksNoRecords_isRefused(String otherwise) {
+    assertRefused(otherwise);
+  }
+
+  private static void assertRefused(String otherwise) {
     String[] keys = {"{}", "{}:q", "{}:w"};
     assertThatThrownBy(() -> REDIS
             .redis()
-            .eval(narrow + RedisScript.CHECK.text(), ScriptOutputType.MULTI, keys, "test:"))
+            .eval(otherwise + RedisScript.CHECK.text(), ScriptOutputType.MULTI, keys, "test:"))
         .isInstanceOfSatisfying(
             RedisCommandExecutionException.class,
             refused -> assertThat(RedisErrors.of("test", refused))

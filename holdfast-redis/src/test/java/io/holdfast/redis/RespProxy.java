@@ -138,6 +138,11 @@ final class RespProxy implements AutoCloseable {
     return seen.getOrDefault(what, 0);
   }
 
+  /** How many connections are open. */
+  int links() {
+    return links.size();
+  }
+
   /** Accepts no connections until {@link #mend()}. */
   void refuse() {
     refusing = true;
