@@ -5,7 +5,6 @@ import io.holdfast.ConfigurationException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.function.Function;
 import javax.sql.DataSource;
 
 /**
@@ -15,22 +14,35 @@ import javax.sql.DataSource;
 enum DataTable {
   FENCE(
       "holdfast_fence",
-      kind -> kind.nameColumn("resource") + ", token bigint NOT NULL",
-      "FencingGuard.createTable(dataSource)");
+      "resource",
+      ", token bigint NOT NULL",
+      "FencingGuard.createTable(dataSource)"),
+  ROW("holdfast_row", "name", "", "DataLocks.createTables()"),
+  VERSION(
+      "holdfast_version",
+      "name",
+      ", version bigint DEFAULT 0 NOT NULL",
+      "DataLocks.createTables()");
 
   private final String title;
-  private final Function<DatabaseKind, String> columns;
+  private final String key;
+  private final String others;
   private final String maker;
 
-  DataTable(String title, Function<DatabaseKind, String> columns, String maker) {
+  DataTable(String title, String key, String others, String maker) {
     this.title = title;
-    this.columns = columns;
+    this.key = key;
+    this.others = others;
     this.maker = maker;
+  }
+
+  String title() {
+    return title;
   }
 
   /** Returns the statement that makes the table if it is not there. */
   String ddl(DatabaseKind kind) {
-    return "CREATE TABLE IF NOT EXISTS " + title + " (" + columns.apply(kind) + ")"
+    return "CREATE TABLE IF NOT EXISTS " + title + " (" + kind.nameColumn(key) + others + ")"
         + kind.tableOptions();
   }
 
@@ -44,15 +56,20 @@ enum DataTable {
   /** Makes the table, if it is not there, on a connection that commits each statement. */
   void create(Connection connection) throws SQLException {
     // first looks: an account that may not make tables can still use those that are there
+    if (isThere(connection)) {
+      return;
+    }
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(ddl(DatabaseKind.of(connection)));
+    } catch (SQLException e) {
+      requireThere(connection, e);
+    }
+  }
+
+  /** PostgreSQL: of two that make a table at once, one may fail although it said IF NOT EXISTS. */
+  private void requireThere(Connection connection, SQLException failure) throws SQLException {
     if (!isThere(connection)) {
-      try (Statement statement = connection.createStatement()) {
-        statement.execute(ddl(DatabaseKind.of(connection)));
-      } catch (SQLException e) {
-        // PostgreSQL: of two that make it at once, one may fail although it said IF NOT EXISTS
-        if (!isThere(connection)) {
-          throw e;
-        }
-      }
+      throw failure;
     }
   }
 
