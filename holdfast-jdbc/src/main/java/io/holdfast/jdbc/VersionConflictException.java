@@ -11,6 +11,7 @@ import io.holdfast.HoldfastException;
 public final class VersionConflictException extends HoldfastException {
   private static final long serialVersionUID = 1L;
 
+  /** How often it was tried. */
   private final int attempts;
 
   /**
