@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 
 /**
  * The address of a store, with Holdfast's own {@code holdfast.*} query parameters taken out, so that no driver sees
@@ -20,6 +21,7 @@ import java.util.TreeSet;
  */
 public final class StoreAddress {
   private static final String OURS = "holdfast.";
+  private static final Pattern PASSWORD = Pattern.compile("(?i)(password\\s*=\\s*)[^,;&)]*");
 
   private final String scheme;
   private final String url;
@@ -195,7 +197,8 @@ public final class StoreAddress {
   /** Returns the address for people: user and password, and all parameters, left out. */
   @Override
   public String toString() {
-    String text = url;
+    // some drivers take parameters for each host, too
+    String text = PASSWORD.matcher(url).replaceAll("$1***");
     int authority = text.indexOf("//");
     int at = text.lastIndexOf('@');
     if (authority >= 0 && at > authority) {

@@ -34,6 +34,8 @@ class StoreAddressTest {
         "redis://user:s3cret@host:1/0",
         "redis://:s3cret@host",
         "jdbc:mysql://host/db?user=u&password=s3cret",
+        "jdbc:mysql://address=(host=host)(password=s3cret)/db",
+        "jdbc:mysql://(host=host,Password = s3cret,port=1)/db",
         "redis://u:p@s3cret@host"
       })
   void toString_showsNoSecret(String uri) {

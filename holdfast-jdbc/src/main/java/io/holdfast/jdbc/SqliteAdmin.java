@@ -8,9 +8,6 @@ import io.holdfast.spi.LockPage;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Duration;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -21,9 +18,6 @@ import java.util.Optional;
 final class SqliteAdmin {
   private static final int PAGE = 200;
 
-  /** Tokens leave 8 bits for hand-overs within a process. */
-  private static final int HAND_OVER_BITS = 8;
-
   private final SqliteContext context;
 
   SqliteAdmin(SqliteContext context) {
@@ -32,29 +26,9 @@ final class SqliteAdmin {
 
   Optional<LockInfo> inspect(SqliteSession session, LockKey name) throws SQLException {
     long nowUs = SqliteContext.micros(context.now());
-    SqliteRow row = session.locks.read(name.name());
+    LockRow row = session.locks.read(name.name());
     int waiters = session.queue.count(name.name(), nowUs);
-    if (row == null || (!row.isTaken(nowUs) && waiters == 0)) {
-      return Optional.empty();
-    }
-    return Optional.of(info(row, waiters, nowUs));
-  }
-
-  private static LockInfo info(SqliteRow row, int waiters, long nowUs) {
-    boolean held = row.isTaken(nowUs) && row.claim() != null;
-    boolean kept = row.isTaken(nowUs) && row.claim() == null;
-    return new LockInfo(
-        row.name(),
-        held ? row.holderNow() : Optional.empty(),
-        held ? Optional.of(instant(row.sinceUs())) : Optional.empty(),
-        held ? row.leaseLeft(nowUs) : Duration.ZERO,
-        row.rev() << HAND_OVER_BITS,
-        kept ? Optional.of(instant(row.untilUs())) : Optional.empty(),
-        waiters);
-  }
-
-  private static Instant instant(long us) {
-    return Instant.EPOCH.plus(us, ChronoUnit.MICROS);
+    return row == null ? Optional.empty() : row.info(waiters, nowUs);
   }
 
   LockPage list(SqliteSession session, String prefix, Optional<String> page) throws SQLException {
@@ -69,7 +43,7 @@ final class SqliteAdmin {
       select.setLong(3, nowUs);
       try (ResultSet rows = select.executeQuery()) {
         while (rows.next()) {
-          SqliteRow row = SqliteRow.of(rows);
+          LockRow row = LockRow.of(rows.getString(1), rows);
           if (!row.name().startsWith(prefix)) {
             break;
           }
@@ -77,7 +51,7 @@ final class SqliteAdmin {
             more = true;
             break;
           }
-          found.add(info(row, session.queue.count(row.name(), nowUs), nowUs));
+          row.info(session.queue.count(row.name(), nowUs), nowUs).ifPresent(found::add);
         }
       }
     }

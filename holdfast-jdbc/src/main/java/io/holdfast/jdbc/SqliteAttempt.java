@@ -30,14 +30,13 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
   private static final int LOOKS = 3;
 
   private final SqliteContext context;
-  private final SqliteWaiting waiting;
+  private final Waiting waiting;
   private final Claim claim;
   private final Mode mode;
   private final long allowedNanos;
   private final String id;
 
-  SqliteAttempt(
-      SqliteContext context, SqliteWaiting waiting, Claim claim, Mode mode, Instant giveUpAt) {
+  SqliteAttempt(SqliteContext context, Waiting waiting, Claim claim, Mode mode, Instant giveUpAt) {
     super(context.now());
     this.context = context;
     this.waiting = waiting;
@@ -87,7 +86,7 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
       return granted(revision, now, false);
     }
     for (int look = 0; look < LOOKS; look++) {
-      SqliteRow row = session.locks.read(claim.name().name());
+      LockRow row = session.locks.read(claim.name().name());
       if (row != null && isOthers(row, nowUs)) {
         return busy(session, row, false, nowUs);
       }
@@ -103,7 +102,7 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
   private Answer fair(SqliteSession session, Moment now) throws SQLException {
     long nowUs = SqliteContext.micros(now);
     String name = claim.name().name();
-    SqliteRow row = session.locks.read(name);
+    LockRow row = session.locks.read(name);
     if (row != null && isOthers(row, nowUs)) {
       boolean queue = mode == Mode.QUEUE;
       if (queue) {
@@ -113,7 +112,7 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
     }
     boolean own = row != null && row.isTaken(nowUs);
     // a try takes what is free, whoever waits for it: it has no place in the queue, and "busy" would not be true
-    SqliteQueue.Head head = own || mode == Mode.TRY ? null : session.queue.head(name, nowUs);
+    JdbcDialect.Head head = own || mode == Mode.TRY ? null : session.queue.head(name, nowUs);
     if (head != null && !head.claim().equals(id)) {
       enter(session, nowUs);
       return BEHIND;
@@ -132,14 +131,14 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
   /** The dead are dropped first, ourselves too: who let his place lapse stands at the end again. */
   private void enter(SqliteSession session, long nowUs) throws SQLException {
     session.queue.dropDead(claim.name().name(), nowUs);
-    session.queue.enter(claim, id, nowUs + SqliteWaiting.WAITER_LEASE_US);
+    session.queue.enter(claim, id, nowUs + Waiting.WAITER_LEASE_US);
   }
 
-  private boolean isOthers(SqliteRow row, long nowUs) {
+  private boolean isOthers(LockRow row, long nowUs) {
     return row.isTaken(nowUs) && !id.equals(row.claim());
   }
 
-  private Answer busy(SqliteSession session, SqliteRow row, boolean queued, long nowUs)
+  private Answer busy(SqliteSession session, LockRow row, boolean queued, long nowUs)
       throws SQLException {
     if (mode == Mode.QUEUE && row.lacksWord(context.client(), nowUs)) {
       session.locks.want(row.name(), context.client(), nowUs, nowUs + waiting.wordLastsUs());

@@ -15,7 +15,7 @@ import java.time.Instant;
  */
 final class SqliteEnd extends SqliteRequest<Ended> {
   private final SqliteContext context;
-  private final SqliteWaiting waiting;
+  private final Waiting waiting;
   private final Claim claim;
   private final long keepForUs;
   private final long lastGiveUpMillis;
@@ -23,11 +23,7 @@ final class SqliteEnd extends SqliteRequest<Ended> {
   private boolean wasLast;
 
   SqliteEnd(
-      SqliteContext context,
-      SqliteWaiting waiting,
-      Claim claim,
-      Duration keepFor,
-      Instant lastGiveUp) {
+      SqliteContext context, Waiting waiting, Claim claim, Duration keepFor, Instant lastGiveUp) {
     super(context.now());
     this.context = context;
     this.waiting = waiting;

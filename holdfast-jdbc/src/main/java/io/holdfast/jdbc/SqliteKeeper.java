@@ -33,11 +33,11 @@ final class SqliteKeeper {
   private static final int SCAN_AT_ONCE = 1000;
 
   private final SqliteContext context;
-  private final SqliteWaiting waiting;
+  private final Waiting waiting;
   private final SqliteLane lane;
   private final AtomicBoolean cleaning = new AtomicBoolean();
 
-  SqliteKeeper(SqliteContext context, SqliteDatabase database, SqliteWaiting waiting) {
+  SqliteKeeper(SqliteContext context, SqliteDatabase database, Waiting waiting) {
     this.context = context;
     this.waiting = waiting;
     lane = new SqliteLane("keeper", context, database);
@@ -91,7 +91,7 @@ final class SqliteKeeper {
       return new Kept.Held(new Grant(done.revision(), anchor, claim.lease(), done.othersWait()));
     }
     boolean queued = claim.fair()
-        ? session.queue.refresh(id, nowUs, nowUs + SqliteWaiting.WAITER_LEASE_US)
+        ? session.queue.refresh(id, nowUs, nowUs + Waiting.WAITER_LEASE_US)
         : waiting.contains(claim.id());
     return queued ? new Kept.Queued() : new Kept.Gone();
   }

@@ -18,9 +18,7 @@ import org.jspecify.annotations.Nullable;
  * left word that he waits. Whenever it does not apply, for whatever reason, the general statements find out why.
  */
 final class SqliteLocks {
-  static final String EVERY_COLUMN =
-      "SELECT name, rev, claim, since_us, until_us, wanted_us, wanted_by, client, host, pid, thread, note"
-          + " FROM holdfast_lock";
+  static final String EVERY_COLUMN = "SELECT " + LockRow.COLUMNS + " FROM holdfast_lock";
 
   private static final String TAKE = """
       UPDATE holdfast_lock SET rev = ?1, claim = ?2, since_us = ?3, until_us = ?4,
@@ -195,10 +193,10 @@ final class SqliteLocks {
   }
 
   @Nullable
-  SqliteRow read(String name) throws SQLException {
+  LockRow read(String name) throws SQLException {
     read.setString(1, name);
     try (ResultSet row = read.executeQuery()) {
-      return row.next() ? SqliteRow.of(row) : null;
+      return row.next() ? LockRow.of(row.getString(1), row) : null;
     }
   }
 }

@@ -19,9 +19,6 @@ final class SqliteQueue {
   static final String EVERY_COLUMN =
       "SELECT seq, name, claim, until_us, client, host, pid, thread, note FROM holdfast_waiter";
 
-  /** The first living waiter of a lock. */
-  record Head(String claim, long untilUs) {}
-
   private final PreparedStatement enter;
   private final PreparedStatement leave;
   private final PreparedStatement refresh;
@@ -87,12 +84,11 @@ final class SqliteQueue {
     return dropSomeDead.executeUpdate();
   }
 
-  @Nullable
-  Head head(String name, long nowUs) throws SQLException {
+  JdbcDialect.@Nullable Head head(String name, long nowUs) throws SQLException {
     head.setString(1, name);
     head.setLong(2, nowUs);
     try (ResultSet row = head.executeQuery()) {
-      return row.next() ? new Head(row.getString(1), row.getLong(2)) : null;
+      return row.next() ? new JdbcDialect.Head(row.getString(1), row.getLong(2)) : null;
     }
   }
 

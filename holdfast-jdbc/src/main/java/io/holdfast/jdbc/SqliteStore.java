@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *   attempt, end  -> SqliteWriter   the caller's thread, if the connection is free
  *   keep, cleaning -> SqliteKeeper
- *   waiting claims, everything else -> reader lane: SqliteWaiting, SqliteAdmin, SqliteDoctor
+ *   waiting claims, everything else -> reader lane: Waiting, SqliteAdmin, SqliteDoctor
  * </pre>
  *
  * <h2>Guarantees</h2>
@@ -71,7 +71,7 @@ public final class SqliteStore implements LockStore {
       SqliteWriter writer,
       SqliteKeeper keeper,
       SqliteLane reader,
-      SqliteWaiting waiting,
+      Waiting waiting,
       SqliteAdmin admin) {}
 
   SqliteStore(SqliteOptions options, String store) {
@@ -123,7 +123,7 @@ public final class SqliteStore implements LockStore {
 
   @Override
   public StoreTraits traits() {
-    return new StoreTraits(false, SqliteWaiting.WAITER_LEASE, options.pollAtMost());
+    return new StoreTraits(false, Waiting.WAITER_LEASE, options.pollAtMost());
   }
 
   @Override
@@ -139,7 +139,13 @@ public final class SqliteStore implements LockStore {
     SqliteContext context = new SqliteContext(options, store, runtime, events);
     SqliteDatabase database = new SqliteDatabase(options, store);
     SqliteLane reader = new SqliteLane("reader", context, database);
-    SqliteWaiting waiting = new SqliteWaiting(context, reader);
+    Waiting waiting = new Waiting(
+        store,
+        runtime,
+        events,
+        new SqliteEyes(context, reader),
+        options.pollAtMost(),
+        context.split());
     started = new Started(
         context,
         new SqliteWriter(context, database),

@@ -61,7 +61,10 @@ final class Client implements AutoCloseable {
 
   Client(String address, Ticker ticker) {
     this.ticker = ticker;
-    store = new SqliteStoreFactory().open(StoreAddress.parse(address));
+    StoreAddress parsed = StoreAddress.parse(address);
+    store = parsed.scheme().endsWith("sqlite")
+        ? new SqliteStoreFactory().open(parsed)
+        : new JdbcStoreFactory().open(parsed);
     timer.setRemoveOnCancelPolicy(true);
     store.start(
         new StoreRuntime(

@@ -49,7 +49,7 @@ class SqliteLocksTest {
         new Holder(client, "host", 1, "main", ""));
   }
 
-  private SqliteRow row() throws Exception {
+  private LockRow row() throws Exception {
     return Objects.requireNonNull(locks.read("a"));
   }
 
@@ -57,7 +57,7 @@ class SqliteLocksTest {
   @Test
   void grantAndTake_refuseALockThatSomebodyElseHas() throws Exception {
     assertThat(locks.grant(claim("x"), "x-1", NOW, NOW)).isNotNull();
-    SqliteRow before = row();
+    LockRow before = row();
 
     assertThat(locks.grant(claim("y"), "y-1", NOW + 5, NOW + LEASE_US - 1)).isNull();
     assertThat(locks.take(claim("y"), "y-1", NOW + 5, NOW + LEASE_US - 1)).isFalse();

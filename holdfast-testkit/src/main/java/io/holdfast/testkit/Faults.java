@@ -30,6 +30,7 @@ public final class Faults {
   private final ReentrantLock lock = new ReentrantLock();
   private final List<Rule> rules = new ArrayList<>();
   private final List<Runnable> heldBack = new ArrayList<>();
+  private int lettings;
   private final Map<Verb, Integer> requests = new ConcurrentHashMap<>();
   private volatile boolean silent;
   private volatile Runnable afterActions = () -> {};
@@ -74,6 +75,7 @@ public final class Faults {
     try {
       late = List.copyOf(heldBack);
       heldBack.clear();
+      lettings++;
     } finally {
       lock.unlock();
     }
@@ -139,6 +141,25 @@ public final class Faults {
   /** Sets what is done after a loss that the test asked for. */
   void afterActions(Runnable work) {
     afterActions = work;
+  }
+
+  /** How often messages were let through so far. */
+  int lettings() {
+    lock.lock();
+    try {
+      return lettings;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Holds back a message that was to be held back when messages had been let through so often; not if they were since. */
+  void holdBack(int since, Runnable message) {
+    if (lettings() == since) {
+      holdBack(message);
+    } else {
+      message.run();
+    }
   }
 
   void holdBack(Runnable message) {

@@ -217,8 +217,11 @@ public final class FaultyStore implements LockStore {
       }
       case HOLD_REPLY -> {
         CompletableFuture<T> reply = new CompletableFuture<>();
+        int lettings = faults.lettings();
+        // it can be held back once it is there: who waits for that knows that the store has answered
         CompletionStage<T> early = request.get();
-        faults.holdBack(() -> forward(early, reply));
+        early.whenComplete(
+            (value, failure) -> faults.holdBack(lettings, () -> forward(early, reply)));
         yield reply;
       }
       case FAIL -> CompletableFuture.failedStage(failure(fate));

@@ -12,6 +12,7 @@ import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.Verb;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -107,7 +108,10 @@ public abstract class WaitingContract extends Contract {
     Holdfast holder = client();
     Hold hold = holder.lock(name, LONG).acquire();
     Faulty dead = faulty();
+    dead.faults().on(Verb.ATTEMPT).once().holdBackReply();
     CompletableFuture<Hold> never = dead.lock(name, LONG).acquireAsync();
+    Await.until("it was answered that the lock is busy", () -> dead.faults().heldBack() == 1);
+    dead.faults().letThrough();
     Task<Hold> alive = spawnAcquire(client().lock(name, LONG)).awaitWaiting();
     dead.faults().goSilent();
     long released = nanoTime();

@@ -2,9 +2,12 @@
 package io.holdfast.jdbc;
 
 import io.holdfast.Holder;
+import io.holdfast.LockInfo;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param wantedBy which client that is
  * @param holder the holder for people, null without a claim
  */
-record SqliteRow(
+record LockRow(
     String name,
     long rev,
     @Nullable String claim,
@@ -31,25 +34,60 @@ record SqliteRow(
     @Nullable String wantedBy,
     @Nullable Holder holder) {
 
-  /** Reads a row of {@link SqliteLocks#EVERY_COLUMN}. */
-  static SqliteRow of(ResultSet row) throws SQLException {
+  /** The columns, in the order in which a row is read. */
+  static final String COLUMNS =
+      "name, rev, claim, since_us, until_us, wanted_us, wanted_by, client, host, pid, thread, note";
+
+  /** Tokens leave 8 bits for hand-overs within a process. */
+  private static final int HAND_OVER_BITS = 8;
+
+  /** Reads a row of {@link #COLUMNS}, whose name was read already. */
+  static LockRow of(String name, ResultSet row) throws SQLException {
     String claim = row.getString(3);
-    Holder holder = claim == null
-        ? null
-        : new Holder(text(row, 8), text(row, 9), row.getLong(10), text(row, 11), text(row, 12));
-    return new SqliteRow(
-        Objects.requireNonNull(row.getString(1), "name"),
+    return new LockRow(
+        name,
         row.getLong(2),
         claim,
         row.getLong(4),
         row.getLong(5),
         row.getLong(6),
         row.getString(7),
-        holder);
+        claim == null ? null : holder(row, 8));
+  }
+
+  /** Reads client, host, pid, thread and note. */
+  static Holder holder(ResultSet row, int at) throws SQLException {
+    return new Holder(
+        text(row, at),
+        text(row, at + 1),
+        row.getLong(at + 2),
+        text(row, at + 3),
+        text(row, at + 4));
   }
 
   private static String text(ResultSet row, int column) throws SQLException {
     return Objects.requireNonNullElse(row.getString(column), "");
+  }
+
+  /** What there is to know of it, for people; empty if it is neither taken nor waited for. */
+  Optional<LockInfo> info(int waiters, long nowUs) {
+    if (!isTaken(nowUs) && waiters == 0) {
+      return Optional.empty();
+    }
+    boolean held = isTaken(nowUs) && claim != null;
+    boolean kept = isTaken(nowUs) && claim == null;
+    return Optional.of(new LockInfo(
+        name,
+        held ? holderNow() : Optional.empty(),
+        held ? Optional.of(instant(sinceUs)) : Optional.empty(),
+        held ? leaseLeft(nowUs) : Duration.ZERO,
+        rev << HAND_OVER_BITS,
+        kept ? Optional.of(instant(untilUs)) : Optional.empty(),
+        waiters));
+  }
+
+  private static Instant instant(long us) {
+    return Instant.EPOCH.plus(us, ChronoUnit.MICROS);
   }
 
   boolean isTaken(long nowUs) {

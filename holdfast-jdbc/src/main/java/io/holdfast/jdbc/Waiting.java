@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.jdbc;
 
-import io.holdfast.Moment;
 import io.holdfast.Scheduler.Scheduled;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.LockKey;
+import io.holdfast.spi.StoreEvents;
+import io.holdfast.spi.StoreRuntime;
 import java.lang.System.Logger.Level;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -19,15 +21,15 @@ import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The claims that wait, and the one look at the file that is taken for all of them, from time to time.
+ * The claims that wait, and the one look at the store that is taken for all of them, from time to time.
  *
- * <p>Who waits is learned from attempts that were answered busy. While anybody does, the file's change counter is read
- * at intervals that grow from one millisecond to the longest poll; only if it has moved, or the end of a lease is due,
- * the rows are read; and only a claim that may find its lock free is told to try again. So nobody's attempt is refused
- * time after time, and a process without waiting claims does not look at all.
+ * <p>Who waits is learned from attempts that were answered busy. While anybody does, the store is looked at, at intervals
+ * that grow from one millisecond to the longest poll; only a claim that may find its lock free is told to try again. So
+ * nobody's attempt is refused time after time, and a process without waiting claims does not look at all.
  *
  * <pre>
  *   idle --add--> scheduled --timer--> looking --nobody waits--> idle
@@ -35,13 +37,14 @@ import org.jspecify.annotations.Nullable;
  *                     +----- arm ---------+
  * </pre>
  *
- * <p>{@code state} guards scheduled, looking, lookAgain; the rest of the mutable fields belong to the lane's thread.
+ * <p>{@code state} guards scheduled, looking, lookAgain; the rest of the mutable fields belong to the looks, of which there
+ * is one at a time.
  */
-final class SqliteWaiting {
+final class Waiting {
   static final Duration WAITER_LEASE = Duration.ofSeconds(5);
   static final long WAITER_LEASE_US = WAITER_LEASE.toNanos() / 1000;
 
-  private static final System.Logger LOG = System.getLogger(SqliteWaiting.class.getName());
+  private static final System.Logger LOG = System.getLogger(Waiting.class.getName());
   private static final long SHORTEST_NANOS = 1_000_000;
 
   /** A claim that was told and has not tried since is told again. */
@@ -49,8 +52,10 @@ final class SqliteWaiting {
 
   private static final long NEVER = Long.MIN_VALUE;
 
-  private final SqliteContext context;
-  private final SqliteLane lane;
+  private final String store;
+  private final StoreRuntime runtime;
+  private final StoreEvents events;
+  private final Eyes eyes;
   private final SplittableRandom random;
   private final long longestNanos;
   private final Map<ClaimId, Waiter> waiters = new ConcurrentHashMap<>();
@@ -63,18 +68,88 @@ final class SqliteWaiting {
 
   private volatile boolean somethingNew;
   private long intervalNanos = SHORTEST_NANOS;
-  private @Nullable SqliteSession latestSession;
-  private long latestVersion;
   private long nextReadUs;
 
-  SqliteWaiting(SqliteContext context, SqliteLane lane) {
-    this.context = context;
-    this.lane = lane;
-    random = context.split();
-    longestNanos = context.options().pollAtMost().toNanos();
+  /** How a store is looked at. */
+  interface Eyes {
+    /**
+     * Runs something on a thread of the store's own.
+     *
+     * @throws RejectedExecutionException if the store is closed
+     */
+    void execute(Runnable task);
+
+    boolean isClosed();
+
+    /**
+     * Shows what there is.
+     *
+     * @param names the locks that are waited for
+     * @param judge what judges it
+     * @return what that returned
+     * @throws RuntimeException if the store did not answer
+     */
+    Found look(Collection<LockKey> names, Judge judge);
   }
 
-  /** What was last seen of a waiting claim's lock; written by the lane's thread. */
+  /** Judges what was seen. */
+  interface Judge {
+    Found of(View view) throws SQLException;
+  }
+
+  /** What is seen in one look. */
+  interface View {
+    /** The store's time of the look. */
+    long nowUs();
+
+    /** Whether nothing at all has changed since the look before. */
+    boolean isUnchanged();
+
+    @Nullable
+    LockRow row(LockKey name) throws SQLException;
+
+    /** The first living waiter in the queue of fair ones. */
+    JdbcDialect.@Nullable Head head(LockKey name) throws SQLException;
+
+    /**
+     * Leaves word that this client waits.
+     *
+     * @param names the locks
+     * @param client which client
+     * @param lastsUs how long the word stays fresh
+     * @param waitedFor what is waited for, to be asked right before: who left has taken its word back
+     */
+    void leaveWord(
+        List<LockKey> names, String client, long lastsUs, Supplier<Set<LockKey>> waitedFor)
+        throws SQLException;
+  }
+
+  /** What one look gave. */
+  record Found(List<ClaimId> toTell, long delayNanos) {}
+
+  /**
+   * Makes one without claims.
+   *
+   * @param store the store's address for people
+   * @param longest the longest that it does not look
+   * @param random jitter, for the looks alone
+   */
+  Waiting(
+      String store,
+      StoreRuntime runtime,
+      StoreEvents events,
+      Eyes eyes,
+      Duration longest,
+      SplittableRandom random) {
+    this.store = store;
+    this.runtime = runtime;
+    this.events = events;
+    this.eyes = eyes;
+    this.random = random;
+    longestNanos = longest.toNanos();
+  }
+
+  /** What was last seen of a waiting claim's lock; written by the looks. */
   private static final class Waiter {
     final Claim claim;
     final String id;
@@ -86,9 +161,6 @@ final class SqliteWaiting {
       id = claim.id().toString();
     }
   }
-
-  /** What one look gave. */
-  private record Found(List<ClaimId> toTell, long delayNanos) {}
 
   /**
    * How long word that somebody waits stays fresh: it is renewed at half of that. Long beside the looks, so that a waiter
@@ -152,7 +224,7 @@ final class SqliteWaiting {
         lookAgain = true;
         return;
       }
-      long due = context.runtime().ticker().nanos() + delayNanos;
+      long due = runtime.ticker().nanos() + delayNanos;
       if (scheduled != null) {
         if (scheduledNanos - due <= 0) {
           return;
@@ -160,7 +232,7 @@ final class SqliteWaiting {
         scheduled.cancel();
       }
       scheduledNanos = due;
-      scheduled = context.runtime().scheduler().schedule(this::due, delayNanos);
+      scheduled = runtime.scheduler().schedule(this::due, delayNanos);
     } finally {
       state.unlock();
     }
@@ -171,7 +243,7 @@ final class SqliteWaiting {
     state.lock();
     try {
       scheduled = null;
-      if (looking || waiters.isEmpty() || lane.isClosed()) {
+      if (looking || waiters.isEmpty() || eyes.isClosed()) {
         return;
       }
       looking = true;
@@ -179,58 +251,61 @@ final class SqliteWaiting {
       state.unlock();
     }
     try {
-      lane.execute(this::look);
+      eyes.execute(this::look);
     } catch (RejectedExecutionException e) {
       // Closed just now: nobody is waiting any more.
       waiters.clear();
     }
   }
 
-  /** On the lane's thread. */
   private void look() {
-    Found found;
+    long delayNanos = Math.max(longestNanos, TELL_AGAIN_US * 1000);
     try {
-      found = lane.call(context.now(), this::read);
+      Found found = seen();
+      delayNanos = found.delayNanos();
+      for (ClaimId id : found.toTell()) {
+        events.lookAgain(id);
+      }
+    } finally {
+      looked(delayNanos);
+    }
+  }
+
+  private Found seen() {
+    try {
+      return eyes.look(namesWaitedFor(), this::judge);
     } catch (RuntimeException e) {
-      if (lane.isClosed()) {
+      if (eyes.isClosed()) {
         waiters.clear();
-        return;
+      } else {
+        LOG.log(Level.DEBUG, "store=" + store + " looking for free locks failed", e);
       }
       // The attempts that follow will fail too, and tell the waiters why.
-      LOG.log(Level.DEBUG, "store=" + context.store() + " looking for free locks failed", e);
-      found =
-          new Found(List.copyOf(waiters.keySet()), Math.max(longestNanos, TELL_AGAIN_US * 1000));
+      return new Found(List.copyOf(waiters.keySet()), Math.max(longestNanos, TELL_AGAIN_US * 1000));
     }
-    for (ClaimId id : found.toTell()) {
-      context.events().lookAgain(id);
-    }
+  }
+
+  private void looked(long delayNanos) {
     state.lock();
     try {
       looking = false;
       boolean soon = lookAgain;
       lookAgain = false;
-      if (!waiters.isEmpty() && !lane.isClosed()) {
-        arm(soon ? SHORTEST_NANOS : found.delayNanos());
+      if (!waiters.isEmpty() && !eyes.isClosed()) {
+        arm(soon ? SHORTEST_NANOS : delayNanos);
       }
     } finally {
       state.unlock();
     }
   }
 
-  private Found read(SqliteSession session) throws SQLException {
+  private Found judge(View view) throws SQLException {
     boolean fresh = somethingNew;
     somethingNew = false;
-    // Before the rows: what changes after this is seen by the next look.
-    long version = session.dataVersion();
-    Moment now = context.now();
-    long nowUs = SqliteContext.micros(now);
+    long nowUs = view.nowUs();
     List<ClaimId> toTell = List.of();
-    // What one connection counts says nothing about the count of the next.
-    boolean sameCount = session == latestSession && version == latestVersion;
-    if (fresh || !sameCount || nowUs >= nextReadUs) {
-      latestSession = session;
-      latestVersion = version;
-      toTell = readRows(session, nowUs, fresh);
+    if (fresh || !view.isUnchanged() || nowUs >= nextReadUs) {
+      toTell = judgeRows(view, nowUs, fresh);
     } else {
       intervalNanos = Math.min(intervalNanos + intervalNanos / 2, longestNanos);
     }
@@ -239,27 +314,26 @@ final class SqliteWaiting {
     return new Found(toTell, Math.max(Math.min(jittered, toNextRead), SHORTEST_NANOS / 4));
   }
 
-  private List<ClaimId> readRows(SqliteSession session, long nowUs, boolean fresh)
-      throws SQLException {
+  private List<ClaimId> judgeRows(View view, long nowUs, boolean fresh) throws SQLException {
     Map<LockKey, List<Waiter>> byName = new HashMap<>();
     for (Waiter waiter : waiters.values()) {
       byName.computeIfAbsent(waiter.claim.name(), name -> new ArrayList<>(2)).add(waiter);
     }
     List<ClaimId> toTell = new ArrayList<>();
-    List<String> wordless = new ArrayList<>();
+    List<LockKey> wordless = new ArrayList<>();
     boolean moved = fresh;
     nextReadUs = Long.MAX_VALUE;
     for (Map.Entry<LockKey, List<Waiter>> entry : byName.entrySet()) {
-      SqliteRow row = session.locks.read(entry.getKey().name());
+      LockRow row = view.row(entry.getKey());
       if (row != null && row.isTaken(nowUs)) {
-        moved |= stillTaken(row, entry.getValue(), nowUs, wordless);
+        moved |= stillTaken(row, entry, nowUs, wordless);
       } else {
-        tell(session, entry.getKey(), entry.getValue(), nowUs, toTell);
+        tell(view, entry.getKey(), entry.getValue(), nowUs, toTell);
         moved |= !toTell.isEmpty();
       }
     }
     if (!wordless.isEmpty()) {
-      leaveWord(session, wordless, nowUs);
+      view.leaveWord(wordless, runtime.client(), wordLastsUs(), this::namesWaitedFor);
     }
     intervalNanos =
         moved ? SHORTEST_NANOS : Math.min(intervalNanos + intervalNanos / 2, longestNanos);
@@ -267,68 +341,40 @@ final class SqliteWaiting {
   }
 
   /** Returns whether it went from one holder to another since the last look: then things are moving. */
-  private boolean stillTaken(SqliteRow row, List<Waiter> all, long nowUs, List<String> wordless) {
+  private boolean stillTaken(
+      LockRow row, Map.Entry<LockKey, List<Waiter>> entry, long nowUs, List<LockKey> wordless) {
     boolean moved = false;
-    for (Waiter waiter : all) {
+    for (Waiter waiter : entry.getValue()) {
       moved |= waiter.seenRevision != row.rev();
       waiter.seenRevision = row.rev();
       waiter.toldUs = NEVER;
     }
     nextReadUs = Math.min(nextReadUs, row.untilUs());
-    if (row.claim() != null && !row.isOf(context.client())) {
+    if (row.claim() != null && !row.isOf(runtime.client())) {
       long lasts = wordLastsUs();
-      if (row.lacksWord(context.client(), nowUs + lasts / 2)) {
-        wordless.add(row.name());
+      if (row.lacksWord(runtime.client(), nowUs + lasts / 2)) {
+        wordless.add(entry.getKey());
       }
       nextReadUs = Math.min(nextReadUs, nowUs + lasts / 4);
     }
     return moved;
   }
 
-  /** For all of them in one transaction: a process that waits for many locks writes no more often than one that waits for one. */
-  private void leaveWord(SqliteSession session, List<String> names, long nowUs)
-      throws SQLException {
-    try {
-      session.connection.begin();
-    } catch (SQLException e) {
-      if (!SqliteErrors.isBusy(e)) {
-        throw e;
-      }
-      // Whoever writes just now may be the one to release. The next look tries again.
-      LOG.log(Level.TRACE, "no word left, the file was busy");
-      return;
-    }
-    try {
-      // looked at again now that nobody else writes: who left before has taken its word back
-      Set<String> waitedFor = namesWaitedFor();
-      for (String name : names) {
-        if (waitedFor.contains(name)) {
-          session.locks.want(name, context.client(), nowUs, nowUs + wordLastsUs());
-        }
-      }
-      session.connection.commit();
-    } catch (SQLException | RuntimeException e) {
-      session.connection.rollbackAfter(e);
-      throw e;
-    }
-  }
-
-  private Set<String> namesWaitedFor() {
-    Set<String> names = new HashSet<>();
-    waiters.values().forEach(waiter -> names.add(waiter.claim.name().name()));
+  private Set<LockKey> namesWaitedFor() {
+    Set<LockKey> names = new HashSet<>();
+    waiters.values().forEach(waiter -> names.add(waiter.claim.name()));
     return names;
   }
 
   /** Tells who may find a free lock free: every plain claim, and of the fair ones the first in line. */
-  private void tell(
-      SqliteSession session, LockKey name, List<Waiter> all, long nowUs, List<ClaimId> toTell)
+  private void tell(View view, LockKey name, List<Waiter> all, long nowUs, List<ClaimId> toTell)
       throws SQLException {
-    SqliteQueue.Head head = null;
+    JdbcDialect.Head head = null;
     boolean headRead = false;
     for (Waiter waiter : all) {
       if (waiter.claim.fair()) {
         if (!headRead) {
-          head = session.queue.head(name.name(), nowUs);
+          head = view.head(name);
           headRead = true;
         }
         if (head != null && !head.claim().equals(waiter.id)) {

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.jdbc;
+
+import io.holdfast.Moment;
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.Kept;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/** Renews, on a connection of its own that nothing else can take; and begins what deletes old rows, on the others. */
+final class JdbcKeeper {
+  private final JdbcContext context;
+  private final JdbcDialect dialect;
+  private final JdbcLane lane;
+  private final Waiting waiting;
+  private final JdbcCleaner cleaner;
+
+  JdbcKeeper(JdbcContext context, JdbcLane lane, JdbcLane others, Waiting waiting) {
+    this.context = context;
+    this.dialect = context.dialect();
+    this.lane = lane;
+    this.waiting = waiting;
+    this.cleaner = new JdbcCleaner(context, others);
+  }
+
+  CompletionStage<@Nullable Void> connect() {
+    JdbcSchema schema = new JdbcSchema(context);
+    return lane.submit(session -> {
+          schema.require(session);
+          return dialect.now(session);
+        })
+        .<@Nullable Void>thenApply(nowUs -> {
+          context.clock().heard(nowUs);
+          cleaner.cleanFromNowOn();
+          return null;
+        });
+  }
+
+  CompletionStage<Map<ClaimId, Kept>> keep(List<Claim> claims) {
+    return lane.submit(session -> keep(session, claims));
+  }
+
+  private Map<ClaimId, Kept> keep(JdbcSession session, List<Claim> claims) throws SQLException {
+    Map<ClaimId, Kept> kept = new HashMap<>();
+    Moment anchor = context.now();
+    Map<ClaimId, JdbcDialect.Done> held = dialect.keep(session, claims);
+    List<Claim> fair = new ArrayList<>();
+    for (Claim claim : claims) {
+      JdbcDialect.Done done = held.get(claim.id());
+      if (done != null) {
+        context.clock().heard(done.nowUs());
+        kept.put(
+            claim.id(),
+            new Kept.Held(new Grant(done.revision(), anchor, claim.lease(), done.othersWait())));
+      } else if (claim.fair()) {
+        fair.add(claim);
+      } else {
+        kept.put(claim.id(), waiting.contains(claim.id()) ? new Kept.Queued() : new Kept.Gone());
+      }
+    }
+    if (!fair.isEmpty()) {
+      Set<ClaimId> queued = dialect.refresh(session, fair, Waiting.WAITER_LEASE_US);
+      for (Claim claim : fair) {
+        kept.put(claim.id(), queued.contains(claim.id()) ? new Kept.Queued() : new Kept.Gone());
+      }
+    }
+    return kept;
+  }
+
+  void close() {
+    lane.close();
+  }
+}

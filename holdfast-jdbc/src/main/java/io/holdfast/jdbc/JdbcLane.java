@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.jdbc;
+
+import io.holdfast.Moment;
+import io.holdfast.spi.StoreException;
+import java.lang.System.Logger.Level;
+import java.sql.SQLException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Requests, and a few threads that run them, each on a connection of its own, which it borrows with its first request and
+ * gives back when it has had none for a while. Whoever was at work last comes first: a caller that asks for one thing after
+ * the other has one connection.
+ *
+ * <p>A statement that the database rolled back in favour of another is run again while its request has time. One whose
+ * connection broke is not: nobody knows what became of it, and the engine asks again under the same claim.
+ *
+ * <p>{@code guard} guards all mutable fields of the lane and of its workers but {@code session}, which is its worker's.
+ */
+final class JdbcLane {
+  private static final System.Logger LOG = System.getLogger(JdbcLane.class.getName());
+  private static final long IDLE_NANOS = 2_000_000_000L;
+  private static final long CLOSE_NANOS = 2_000_000_000L;
+  private static final long LONGEST_PAUSE_NANOS = 10_000_000L;
+  private static final long RESTED_NANOS = 20_000_000_000L;
+
+  /** Something to do with a session. */
+  @FunctionalInterface
+  interface Work<T> {
+    T in(JdbcSession session) throws SQLException;
+  }
+
+  private final String role;
+  private final int most;
+  private final boolean keepsIdle;
+  private final JdbcContext context;
+  private final SplittableRandom random;
+  private final ReentrantLock guard = new ReentrantLock();
+  private final Condition ended = guard.newCondition();
+  private final Deque<Worker> idle = new ArrayDeque<>();
+  private final Deque<Runnable> line = new ArrayDeque<>();
+  private final Set<Worker> workers = new HashSet<>();
+  private int threads;
+  private boolean closed;
+
+  /**
+   * Makes a lane without threads.
+   *
+   * @param role for the threads' names
+   * @param most how many threads and connections there may be
+   * @param keepsIdle whether a connection is kept until the end
+   */
+  JdbcLane(String role, int most, boolean keepsIdle, JdbcContext context) {
+    this.role = role;
+    this.most = most;
+    this.keepsIdle = keepsIdle;
+    this.context = context;
+    random = context.split();
+  }
+
+  /** A thread with its connection. */
+  private final class Worker extends Thread {
+    final Condition called = guard.newCondition();
+    volatile @Nullable JdbcSession session;
+    long usedNanos;
+
+    /** Why there is no session; told to the next request. */
+    @Nullable
+    StoreException failure;
+
+    Worker() {
+      super("holdfast-jdbc-" + role);
+      setDaemon(true);
+    }
+
+    @Override
+    public void run() {
+      try {
+        while (awaitWork() && (session != null || connects())) {
+          Runnable task = next();
+          if (task != null) {
+            run(task);
+          }
+        }
+        JdbcSession last = session;
+        if (last != null) {
+          // it stays known until then: a server that does not answer any more can be hung up on
+          last.giveBack();
+          session = null;
+        }
+      } finally {
+        gone(this);
+      }
+    }
+
+    /** A thread that ended here would be missed: the only one of a lane most of all. */
+    private void run(Runnable task) {
+      try {
+        task.run();
+      } catch (RuntimeException | Error e) {
+        LOG.log(Level.ERROR, "store=" + context.store() + " a task failed", e);
+      }
+    }
+
+    /** Waits until something stands in line; false when nothing came for long, or the lane is closed. */
+    private boolean awaitWork() {
+      guard.lock();
+      try {
+        long left = IDLE_NANOS;
+        while (line.isEmpty() && !closed && (left > 0 || keepsIdle)) {
+          if (!idle.contains(this)) {
+            idle.addLast(this);
+          }
+          left = called.awaitNanos(keepsIdle ? IDLE_NANOS : left);
+        }
+        return !line.isEmpty() && !closed;
+      } catch (InterruptedException e) {
+        // nobody interrupts these threads but close()
+        return false;
+      } finally {
+        idle.remove(this);
+        if (line.isEmpty()) {
+          // it ends: from here on another one is started instead
+          workers.remove(this);
+        }
+        guard.unlock();
+      }
+    }
+
+    private @Nullable Runnable next() {
+      guard.lock();
+      try {
+        return line.poll();
+      } finally {
+        guard.unlock();
+      }
+    }
+
+    /**
+     * Borrows a connection, while its task stays in line for others. If there is none, and others have some, it is left to
+     * them: a pool may be smaller than we are ready to use.
+     */
+    private boolean connects() {
+      try {
+        session = open(this);
+        return true;
+      } catch (StoreException e) {
+        failure = e;
+        return !areThereOthers(this);
+      }
+    }
+  }
+
+  /** Whether others have connections; one of them is called then, since this worker was called for their work. */
+  private boolean areThereOthers(Worker worker) {
+    guard.lock();
+    try {
+      boolean others = workers.stream().anyMatch(each -> each != worker && each.session != null);
+      if (others) {
+        workers.remove(worker);
+        call();
+      }
+      return others;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** Calls one that rests; false if none does. To be called with the guard. */
+  private boolean call() {
+    Worker free = idle.pollLast();
+    if (free != null) {
+      free.called.signal();
+    }
+    return free != null;
+  }
+
+  private void gone(Worker worker) {
+    guard.lock();
+    try {
+      workers.remove(worker);
+      threads--;
+      ended.signalAll();
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  boolean isClosed() {
+    guard.lock();
+    try {
+      return closed;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /**
+   * Runs a task on one of the threads.
+   *
+   * @throws RejectedExecutionException after {@link #close()}
+   */
+  void execute(Runnable task) {
+    guard.lock();
+    try {
+      if (closed) {
+        throw new RejectedExecutionException("closed");
+      }
+      line.add(task);
+      if (!call() && workers.size() < most) {
+        start();
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private void start() {
+    Worker worker = new Worker();
+    workers.add(worker);
+    threads++;
+    try {
+      worker.start();
+    } catch (Error e) {
+      // no more threads can be made: who has one does it, or whoever asks later
+      workers.remove(worker);
+      threads--;
+      LOG.log(Level.ERROR, "store=" + context.store() + " no thread could be made", e);
+    }
+  }
+
+  /** Runs something on one of the threads. */
+  <T> CompletableFuture<T> submit(Work<T> work) {
+    Moment asked = context.now();
+    CompletableFuture<T> result = new CompletableFuture<>();
+    try {
+      execute(() -> {
+        T value;
+        try {
+          value = call(asked, work);
+        } catch (RuntimeException | Error e) {
+          result.completeExceptionally(e);
+          return;
+        }
+        result.complete(value);
+      });
+    } catch (RejectedExecutionException e) {
+      result.completeExceptionally(JdbcErrors.closed(context.store()));
+    }
+    return result;
+  }
+
+  /** Does what {@link #submit} does, on one of the threads already. */
+  <T> T call(Moment asked, Work<T> work) {
+    long pause = LONGEST_PAUSE_NANOS / 16;
+    while (true) {
+      if (isClosed()) {
+        throw JdbcErrors.closed(context.store());
+      }
+      Worker worker = (Worker) Thread.currentThread();
+      StoreException failure = worker.failure;
+      if (failure != null) {
+        worker.failure = null;
+        throw failure;
+      }
+      if (context.isOverdue(asked)) {
+        throw JdbcErrors.crowded(context.store());
+      }
+      JdbcSession session = ready(worker);
+      try {
+        T answer = work.in(session);
+        worker.usedNanos = context.runtime().ticker().nanos();
+        return answer;
+      } catch (SQLException e) {
+        JdbcErrors.Kind kind = context.dialect().kind(e);
+        boolean again = kind == JdbcErrors.Kind.AGAIN || kind == JdbcErrors.Kind.ANEW;
+        boolean givesUp = !again || context.isOverdue(asked);
+        if (kind != JdbcErrors.Kind.AGAIN || givesUp) {
+          drop(worker, session);
+        }
+        if (givesUp) {
+          throw JdbcErrors.ofStatement(context.store(), kind, e);
+        }
+      } catch (RuntimeException | Error e) {
+        drop(worker, session);
+        throw e;
+      }
+      pause(pause);
+      pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
+    }
+  }
+
+  private JdbcSession ready(Worker worker) {
+    JdbcSession known = worker.session;
+    if (known != null && isGood(worker, known)) {
+      return known;
+    }
+    JdbcSession opened = open(worker);
+    worker.session = opened;
+    if (isClosed()) {
+      // close() has not seen it
+      drop(worker, opened);
+      throw JdbcErrors.closed(context.store());
+    }
+    return opened;
+  }
+
+  private JdbcSession open(Worker worker) {
+    try {
+      JdbcSession opened = context.open();
+      worker.usedNanos = context.runtime().ticker().nanos();
+      return opened;
+    } catch (SQLException e) {
+      throw JdbcErrors.ofConnecting(context.store(), kindOfConnecting(e), e);
+    } catch (RuntimeException e) {
+      // a pool's, or a driver's, own
+      throw JdbcErrors.ofConnecting(
+          context.store(), JdbcErrors.Kind.BROKEN, new SQLException(e.getMessage(), e));
+    }
+  }
+
+  /** One that rested for long may have been hung up on without a word. */
+  private boolean isGood(Worker worker, JdbcSession session) {
+    if (context.runtime().ticker().nanos() - worker.usedNanos < RESTED_NANOS) {
+      return true;
+    }
+    try {
+      if (session.isAlive(1)) {
+        return true;
+      }
+    } catch (SQLException e) {
+      LOG.log(Level.DEBUG, "store=" + context.store() + " a connection could not be asked", e);
+    }
+    drop(worker, session);
+    return false;
+  }
+
+  /** A pool says only that it has none, and what the driver said is its cause. */
+  private JdbcErrors.Kind kindOfConnecting(SQLException e) {
+    for (Throwable cause = e.getCause(); cause != null; cause = cause.getCause()) {
+      if (cause instanceof SQLException sql
+          && context.dialect().kind(sql) == JdbcErrors.Kind.REFUSED) {
+        return JdbcErrors.Kind.REFUSED;
+      }
+    }
+    return context.dialect().kind(e);
+  }
+
+  private static void drop(Worker worker, JdbcSession session) {
+    worker.session = null;
+    session.abort();
+  }
+
+  private void pause(long most) {
+    guard.lock();
+    try {
+      long left = most / 2 + random.nextLong(most / 2 + 1);
+      while (left > 0 && !closed) {
+        left = ended.awaitNanos(left);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /**
+   * Ends the threads: what waits in line fails as not applied, and who waits for the database's answer fails as unknown.
+   */
+  void close() {
+    Deque<Runnable> never;
+    Set<Worker> open;
+    guard.lock();
+    try {
+      closed = true;
+      ended.signalAll();
+      never = new ArrayDeque<>(line);
+      line.clear();
+      open = new HashSet<>(workers);
+      idle.forEach(each -> each.called.signal());
+    } finally {
+      guard.unlock();
+    }
+    // they find the lane closed and say so to whoever waits for them
+    never.forEach(Runnable::run);
+    awaitEnd(CLOSE_NANOS / 8);
+    for (Worker each : open) {
+      JdbcSession session = each.session;
+      if (session == null) {
+        // it may wait for a pool
+        each.interrupt();
+      } else {
+        // a driver may want to tell the server, which does not answer: not one after the other, and not for long
+        Thread hangUp = new Thread(session::abort, "holdfast-jdbc-abort");
+        hangUp.setDaemon(true);
+        hangUp.start();
+      }
+    }
+    awaitEnd(CLOSE_NANOS);
+  }
+
+  private void awaitEnd(long most) {
+    long left = most;
+    guard.lock();
+    try {
+      while (threads > 0 && left > 0) {
+        left = ended.awaitNanos(left);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      guard.unlock();
+    }
+  }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.jdbc;
+
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.LockStoreFactory;
+import io.holdfast.spi.StoreAddress;
+import java.util.Set;
+
+/**
+ * Makes stores from {@code jdbc:postgresql:}, {@code jdbc:mysql:} and {@code jdbc:mariadb:} addresses. What is not {@code
+ * holdfast.*} goes to the driver as it is, user and password too. HikariCP and a driver must be on the class path. MariaDB's
+ * driver, which serves MySQL, too, insists on TLS unless the address says {@code sslMode=disable}. Parameters:
+ *
+ * <ul>
+ *   <li>{@code holdfast.schema}, {@code holdfast.prefix}: where the tables are, and what their names begin with. Default:
+ *       the connection's own schema, {@code holdfast_}.
+ *   <li>{@code holdfast.tables}: {@code create} (default) makes missing tables, {@code require} refuses to.
+ *   <li>{@code holdfast.connections}: how many connections there may be at once, beside the one for renewals. Default 8.
+ *   <li>{@code holdfast.retention}: how long the row of a lock stays after its latest use, from {@code 1m}. More makes
+ *       tokens survive a clock that is set back further, and a larger table. Default {@code 24h}.
+ *   <li>{@code holdfast.poll}: the longest that a waiter does not look, {@code 2ms} to {@code 10s}. Default {@code 50ms}.
+ * </ul>
+ */
+public final class JdbcStoreFactory implements LockStoreFactory {
+  /** Makes a factory; {@link java.util.ServiceLoader} does. */
+  public JdbcStoreFactory() {}
+
+  @Override
+  public Set<String> schemes() {
+    return Set.of("jdbc:postgresql", "jdbc:mysql", "jdbc:mariadb");
+  }
+
+  @Override
+  public String artifact() {
+    return "io.holdfast:holdfast-jdbc";
+  }
+
+  @Override
+  public LockStore open(StoreAddress address) {
+    JdbcOptions options = JdbcOptions.of(address);
+    JdbcDialect dialect =
+        address.scheme().equals("jdbc:postgresql") ? new PostgresDialect() : new MySqlDialect();
+    return new JdbcStore(PooledSource.of(address, options), dialect, options, address.toString());
+  }
+}

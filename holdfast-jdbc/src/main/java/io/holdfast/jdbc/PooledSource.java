@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.jdbc;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.holdfast.ConfigurationException;
+import io.holdfast.spi.StoreAddress;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** A small pool of our own, made with the first connection. */
+final class PooledSource implements JdbcSource {
+  /** The drivers that serve a scheme: a class of each, and the artifact that has it. The first one is named if none is there. */
+  private static final Map<String, String> ARTIFACTS = Map.of(
+      "jdbc:postgresql", "org.postgresql:postgresql",
+      "jdbc:mariadb", "org.mariadb.jdbc:mariadb-java-client",
+      "jdbc:mysql", "org.mariadb.jdbc:mariadb-java-client or com.mysql:mysql-connector-j");
+
+  /** Less than a request has by default: the pool tells only after this what the driver said at once. */
+  private static final long CONNECT_TIMEOUT_MILLIS = 2000;
+
+  /** The shortest that the pool takes: a client at rest has one connection, that for renewals. */
+  private static final long IDLE_MILLIS = 10_000;
+
+  private final String url;
+  private final String store;
+  private final int most;
+  private @Nullable HikariDataSource pool;
+  private boolean closed;
+
+  private PooledSource(String url, String store, int most) {
+    this.url = url;
+    this.store = store;
+    this.most = most;
+  }
+
+  /**
+   * Makes a source, without contacting the database.
+   *
+   * @throws ConfigurationException if the driver or the pool is not on the class path
+   */
+  static PooledSource of(StoreAddress address, JdbcOptions options) {
+    String store = address.toString();
+    String url = served(address.url());
+    if (url.isEmpty()) {
+      throw new ConfigurationException(
+          "no driver for " + address.scheme() + " was found; add "
+              + ARTIFACTS.get(address.scheme()),
+          store,
+          null);
+    }
+    // one more for renewals, and one for who gives his back just now
+    return new PooledSource(url, store, options.connections() + 2);
+  }
+
+  /** The address that a driver takes; empty if none does. MariaDB's takes MySQL's only if it is told to. */
+  private static String served(String url) {
+    if (hasDriver(url)) {
+      return url;
+    }
+    String permitted = url + (url.indexOf('?') < 0 ? "?" : "&") + "permitMysqlScheme";
+    return hasDriver(permitted) ? permitted : "";
+  }
+
+  private static boolean hasDriver(String url) {
+    try {
+      return DriverManager.getDriver(url) != null;
+    } catch (SQLException e) {
+      // that is how it says that there is none
+      return false;
+    }
+  }
+
+  @Override
+  public Connection connect() throws SQLException {
+    return pool().getConnection();
+  }
+
+  private synchronized HikariDataSource pool() throws SQLException {
+    if (closed) {
+      throw new SQLException("the store is closed", "08003");
+    }
+    HikariDataSource made = pool;
+    if (made == null) {
+      HikariConfig config = new HikariConfig();
+      config.setJdbcUrl(url);
+      config.setPoolName("holdfast " + store);
+      config.setMaximumPoolSize(most);
+      config.setMinimumIdle(0);
+      config.setIdleTimeout(IDLE_MILLIS);
+      config.setConnectionTimeout(CONNECT_TIMEOUT_MILLIS);
+      // the first connection tells what is wrong; the pool itself should not wait for it
+      config.setInitializationFailTimeout(-1);
+      made = new HikariDataSource(config);
+      pool = made;
+    }
+    return made;
+  }
+
+  @Override
+  public synchronized void close() {
+    closed = true;
+    HikariDataSource made = pool;
+    pool = null;
+    if (made != null) {
+      made.close();
+    }
+  }
+}

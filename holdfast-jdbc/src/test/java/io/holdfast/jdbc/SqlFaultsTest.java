@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.Hold;
+import io.holdfast.HoldLostException;
+import io.holdfast.HoldState;
+import io.holdfast.Holdfast;
+import io.holdfast.LockOptions;
+import io.holdfast.Ticker;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.Ended;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.Mode;
+import io.holdfast.spi.StoreEvents;
+import io.holdfast.spi.StoreRuntime;
+import io.holdfast.testkit.Await;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What goes wrong with a database server, and what follows. */
+class SqlFaultsTest {
+  private static final LockOptions LONG =
+      LockOptions.builder().leaseFor(Duration.ofSeconds(30)).build();
+  private static final LockOptions BRIEF =
+      LockOptions.builder().leaseFor(Duration.ofSeconds(2)).build();
+
+  /** Every connection is cut: the hold goes on, and so does a wait. */
+  @ParameterizedTest
+  @EnumSource
+  void killedConnections_areOpenedAgain(SqlKind kind) throws Exception {
+    SqlServer server = kind.shared();
+    server.dropTables();
+    try (Holdfast one = Holdfast.connect(SqlUnderTest.uri(server));
+        Holdfast other = Holdfast.connect(SqlUnderTest.uri(server))) {
+      Hold hold = one.lock("cut", BRIEF).acquire();
+      CompletableFuture<Hold> waiter = other.lock("cut", LONG).acquireAsync();
+      killAll(kind, server);
+      long killed = System.nanoTime();
+      Await.until("it was renewed afterwards", () -> {
+        assertThat(hold.isValid()).isTrue();
+        return System.nanoTime() - killed > BRIEF.leaseFor().multipliedBy(2).toNanos();
+      });
+      assertThat(hold.release()).isTrue();
+      assertThat(Await.value(waiter).release()).isTrue();
+    }
+  }
+
+  private static void killAll(SqlKind kind, SqlServer server) {
+    if (kind == SqlKind.POSTGRESQL) {
+      server.query(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'holdfast'");
+    } else {
+      for (String id :
+          server.query("SELECT id FROM information_schema.processlist WHERE user = 'holdfast'")) {
+        server.execute("KILL " + id);
+      }
+    }
+  }
+
+  /** The server's clock steps forward: leases end, which is told, and who did nothing meanwhile can lock at once. */
+  @ParameterizedTest
+  @EnumSource
+  void clockThatStepsForward_endsLeases(SqlKind kind) throws Exception {
+    try (SqlServer server = kind.startWithAClock();
+        Holdfast holder = Holdfast.connect(SqlUnderTest.uri(server));
+        Holdfast idle = Holdfast.connect(SqlUnderTest.uri(server))) {
+      Hold hold = holder.lock("x", LONG).acquire();
+      server.clockAhead(Duration.ofMinutes(5));
+      try (Hold next = idle.lock("x", LONG).acquire(Duration.ofSeconds(10))) {
+        assertThat(next.token()).isGreaterThan(hold.token());
+        Await.until("the loss is told", () -> hold.state() == HoldState.LOST);
+        assertThatThrownBy(hold::ensureValid).isInstanceOf(HoldLostException.class);
+        assertThat(next.isValid()).isTrue();
+      }
+    }
+  }
+
+  /** It steps back: holds go on, tokens grow, and nobody waits for ever. */
+  @ParameterizedTest
+  @EnumSource
+  void clockThatStepsBack_keepsTokensGrowing(SqlKind kind) throws Exception {
+    try (SqlServer server = kind.startWithAClock();
+        Holdfast one = Holdfast.connect(SqlUnderTest.uri(server));
+        Holdfast other = Holdfast.connect(SqlUnderTest.uri(server))) {
+      Hold hold = one.lock("x", BRIEF).acquire();
+      server.clockAhead(Duration.ofMinutes(-5));
+      long stepped = System.nanoTime();
+      Await.until("it was renewed afterwards", () -> {
+        assertThat(hold.isValid()).isTrue();
+        return System.nanoTime() - stepped > BRIEF.leaseFor().multipliedBy(2).toNanos();
+      });
+      assertThat(hold.release()).isTrue();
+      try (Hold next = other.lock("x", LONG).acquire(Duration.ofSeconds(10))) {
+        assertThat(next.token()).isGreaterThan(hold.token());
+      }
+    }
+  }
+
+  /** A try of a client that has only heard an older time is late, and the next one is not. */
+  @ParameterizedTest
+  @EnumSource
+  void lateAttempt_tellsTheTime(SqlKind kind) {
+    try (SqlServer server = kind.startWithAClock();
+        Client a = new Client(SqlUnderTest.uri(server), Ticker.system()).connect()) {
+      server.clockAhead(Duration.ofMinutes(5));
+      assertThat(a.attempt(a.claim("x"), Mode.TRY)).isInstanceOf(Answer.Late.class);
+      assertThat(a.attempt(a.claim("x"), Mode.TRY)).isInstanceOf(Answer.Granted.class);
+    }
+  }
+
+  /**
+   * An attempt whose commit waits for a replica that does not come: an end is not final before it knows what became of
+   * it.
+   */
+  @Test
+  void postgres_commitThatHangs_isSeenByTheEnd() {
+    try (SqlServer server = PostgresServer.with();
+        Client a = new Client(SqlUnderTest.uri(server), Ticker.system()).connect()) {
+      Claim first = a.claim("x");
+      a.granted(first);
+      a.end(first);
+      server.execute(
+          "ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()");
+      Await.until(
+          "commits wait", () -> server.query("SHOW synchronous_standby_names").contains("nobody"));
+      Claim hangs = a.claim("x");
+      Instant giveUp = a.store.time().plusMillis(300);
+      CompletionStage<Answer> answer = a.store.attempt(hangs, Mode.TRY, giveUp);
+      Await.until(
+          "its commit hangs",
+          () -> server
+              .query("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+              .contains("1"));
+      Await.until("its time is over", () -> a.store.time().isAfter(giveUp.plusMillis(50)));
+      CompletionStage<Ended> ends = a.store.end(hangs, Duration.ZERO, giveUp);
+      Await.until(
+          "the end waits for it",
+          () -> ends.toCompletableFuture().isDone()
+              || server
+                  .query("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+                  .contains("1"));
+      server.execute("ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()");
+      Client.get(answer);
+      Ended ended = Client.get(ends);
+      if (ended.isFinal()) {
+        assertThat(Client.get(a.store.inspect(LockKey.of("x")))).isEmpty();
+      }
+      assertThat(ended.outcome()).isEqualTo(Ended.Outcome.RELEASED);
+    }
+  }
+
+  /** What fails in a task that was not asked for by anybody does not cost the thread. */
+  @Test
+  void taskThatFails_doesNotEndTheLane() {
+    SqlServer server = SqlKind.POSTGRESQL.shared();
+    JdbcOptions options = JdbcOptions.DEFAULT;
+    Ticker ticker = Ticker.system();
+    JdbcContext context = new JdbcContext(
+        new GivenSource(server.dataSource()),
+        new PostgresDialect(),
+        options,
+        "test",
+        new StoreRuntime(
+            "c",
+            ticker,
+            (task, nanos) -> () -> {},
+            new SplittableRandom(1),
+            Duration.ofSeconds(10)),
+        nobody(),
+        new JdbcClock(ticker));
+    JdbcLane lane = new JdbcLane("test", 1, true, context);
+    lane.execute(() -> {
+      throw new IllegalStateException("wanted by the test");
+    });
+    long now = Client.get(lane.submit(session -> context.dialect().now(session)));
+    assertThat(now).isPositive();
+    lane.close();
+  }
+
+  private static StoreEvents nobody() {
+    return (StoreEvents) Proxy.newProxyInstance(
+        StoreEvents.class.getClassLoader(),
+        new Class<?>[] {StoreEvents.class},
+        (proxy, method, arguments) -> null);
+  }
+}

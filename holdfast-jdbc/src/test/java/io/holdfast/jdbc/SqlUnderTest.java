@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.jdbc;
+
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreAddress;
+import io.holdfast.testkit.contract.Capability;
+import io.holdfast.testkit.contract.StoreUnderTest;
+import java.util.EnumSet;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** One server of a kind for all tests of this JVM, emptied after each. */
+final class SqlUnderTest implements StoreUnderTest {
+  private static final Map<SqlKind, String> VERSIONS = new ConcurrentHashMap<>();
+
+  private final SqlKind kind;
+  final SqlServer server;
+
+  SqlUnderTest(SqlKind kind) {
+    this.kind = kind;
+    this.server = kind.shared();
+  }
+
+  @Override
+  public String kind() {
+    return kind.name().toLowerCase(Locale.ROOT);
+  }
+
+  @Override
+  public String version() {
+    return VERSIONS.computeIfAbsent(kind, none -> server.version());
+  }
+
+  @Override
+  public String provision() {
+    return kind == SqlKind.POSTGRESQL
+        ? "child process, fsync and synchronous_commit on"
+        : "child process, innodb_flush_log_at_trx_commit=1";
+  }
+
+  @Override
+  public Set<Capability> capabilities() {
+    return EnumSet.allOf(Capability.class);
+  }
+
+  @Override
+  public LockStore open() {
+    return new JdbcStoreFactory().open(StoreAddress.parse(uri()));
+  }
+
+  @Override
+  public String uri() {
+    return uri(server);
+  }
+
+  /** The address of a store on a server, with more parameters. */
+  static String uri(SqlServer server, String... parameters) {
+    String url = server.jdbcUrl();
+    StringBuilder uri = new StringBuilder(url)
+        .append(url.indexOf('?') < 0 ? '?' : '&')
+        .append("user=")
+        .append(server.user())
+        .append("&password=")
+        .append(server.password());
+    for (String each : parameters) {
+      uri.append('&').append(each);
+    }
+    return uri.toString();
+  }
+
+  @Override
+  public void restart() {
+    server.restart();
+  }
+
+  @Override
+  public void stall() {
+    server.pause();
+  }
+
+  @Override
+  public void resume() {
+    server.resume();
+  }
+
+  @Override
+  public void close() {
+    server.emptyTables();
+  }
+}

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.LockInfo;
+import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.Ticker;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.Ended;
+import io.holdfast.spi.Ended.Outcome;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.Kept;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.Mode;
+import io.holdfast.spi.StoreException;
+import io.holdfast.testkit.Await;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Each verb on each kind of database server, with its corners. */
+class SqlVerbsTest {
+  private final List<AutoCloseable> open = new ArrayList<>();
+  private @Nullable SqlUnderTest opened;
+
+  @AfterEach
+  void close() throws Exception {
+    for (int i = open.size() - 1; i >= 0; i--) {
+      open.get(i).close();
+    }
+  }
+
+  private Client client(SqlKind kind) {
+    return client(kind, new String[0]);
+  }
+
+  private Client client(SqlKind kind, String... parameters) {
+    if (opened == null) {
+      SqlUnderTest fresh = new SqlUnderTest(kind);
+      opened = fresh;
+      open.add(fresh);
+    }
+    return clientOf(server(), parameters).connect();
+  }
+
+  private SqlServer server() {
+    return Objects.requireNonNull(opened).server;
+  }
+
+  private Client clientOf(SqlServer server, String... parameters) {
+    Client client = new Client(SqlUnderTest.uri(server, parameters), Ticker.system());
+    open.add(client);
+    return client;
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aHeldLock_isBusyForOthersUntilItIsReleased(SqlKind kind) {
+    Client a = client(kind);
+    Client b = client(kind);
+    Claim held = a.claim("x");
+    Grant grant = a.granted(held);
+    Claim other = b.claim("x");
+    Answer.Busy busy = b.busy(other);
+    assertThat(busy.queued()).isFalse();
+    assertThat(busy.holder().orElseThrow()).isEqualTo(held.holder());
+    assertThat(busy.leaseLeft().orElseThrow()).isBetween(Duration.ofSeconds(20), Client.LEASE);
+    assertThat(b.attempt(b.claim("x"), Mode.TRY)).isInstanceOf(Answer.Busy.class);
+    assertThat(a.granted(held).revision()).isEqualTo(grant.revision());
+    assertThat(a.end(held).outcome()).isEqualTo(Outcome.RELEASED);
+    assertThat(a.end(held).outcome()).isEqualTo(Outcome.NOT_THERE);
+    assertThat(b.granted(other).revision()).isGreaterThan(grant.revision());
+  }
+
+  /** A lease that has ended is nobody's: it is neither kept nor released, and its lock goes to whoever asks. */
+  @ParameterizedTest
+  @EnumSource
+  void aLease_endsByItself(SqlKind kind) {
+    Client a = client(kind);
+    Claim brief = a.claim("x", Duration.ofMillis(150), false);
+    Grant first = a.granted(brief);
+    Await.until(
+        "it has ended",
+        () -> a.store.time().isAfter(Instant.EPOCH)
+            && Client.get(a.store.inspect(LockKey.of("x"))).isEmpty());
+    assertThat(a.keep(brief)).isInstanceOf(Kept.Gone.class);
+    assertThat(a.end(brief).outcome()).isEqualTo(Outcome.NOT_THERE);
+    assertThat(a.granted(brief).revision()).isGreaterThan(first.revision());
+  }
+
+  /** More at once than one statement takes, of several lengths, of which some are not held. */
+  @ParameterizedTest
+  @EnumSource
+  void keep_answersEachOfMany(SqlKind kind) {
+    Client a = client(kind);
+    Client b = client(kind);
+    List<Claim> claims = IntStream.range(0, 300)
+        .mapToObj(i -> a.claim("x" + i, Client.LEASE.plusSeconds(i % 2), false))
+        .toList();
+    List<Claim> held = claims.subList(0, 290);
+    Map<ClaimId, Grant> grants = new HashMap<>();
+    held.forEach(each -> grants.put(each.id(), a.granted(each)));
+    claims.subList(290, 300).forEach(each -> b.granted(b.claim(each.name().name())));
+    Map<ClaimId, Kept> kept = Client.get(a.store.keep(claims));
+    for (Claim each : held) {
+      Grant now = ((Kept.Held) Objects.requireNonNull(kept.get(each.id()))).grant();
+      assertThat(now.revision())
+          .isEqualTo(Objects.requireNonNull(grants.get(each.id())).revision());
+      assertThat(now.lease()).isEqualTo(each.lease());
+    }
+    claims
+        .subList(290, 300)
+        .forEach(each -> assertThat(kept.get(each.id())).isInstanceOf(Kept.Gone.class));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void anAttemptPastGiveUpAt_isNotApplied(SqlKind kind) {
+    Client a = client(kind);
+    for (boolean fair : new boolean[] {false, true}) {
+      Claim claim = a.claim("x", Client.LEASE, fair);
+      Instant past = a.store.time().minusSeconds(1);
+      assertThat(Client.get(a.store.attempt(claim, Mode.QUEUE, past)))
+          .isInstanceOf(Answer.Late.class);
+      assertThat(Client.get(a.store.inspect(LockKey.of("x")))).isEmpty();
+      // also with a row that is there already
+      Claim other = a.claim("x");
+      a.granted(other);
+      assertThat(Client.get(a.store.attempt(claim, Mode.QUEUE, past)))
+          .isInstanceOf(Answer.Late.class);
+      assertThat(Client.get(a.store.inspect(LockKey.of("x"))).map(LockInfo::waiters))
+          .isEqualTo(Optional.of(0));
+      a.end(other);
+    }
+  }
+
+  /**
+   * A statement that waits for the row past its {@code giveUpAt} changes nothing, or the end that follows is not final before
+   * it must have given up.
+   */
+  @ParameterizedTest
+  @EnumSource
+  void anAttemptThatWaitsForTheRow_isNotAppliedAfterAFinalEnd(SqlKind kind) throws SQLException {
+    Client a = client(kind);
+    Claim first = a.claim("x");
+    a.granted(first);
+    a.end(first);
+    Claim late = a.claim("x");
+    CompletionStage<Answer> answer;
+    Instant giveUp = a.store.time().plusMillis(300);
+    try (Connection connection = server().connect();
+        Statement statement = connection.createStatement()) {
+      connection.setAutoCommit(false);
+      statement.execute("SELECT * FROM holdfast_lock FOR UPDATE");
+      answer = a.store.attempt(late, Mode.TRY, giveUp);
+      Await.until("its time is over", () -> a.store.time().isAfter(giveUp.plusMillis(50)));
+      connection.commit();
+    }
+    Answer found = Client.get(answer);
+    if (found instanceof Answer.Granted) {
+      Ended ended = Client.get(a.store.end(late, Duration.ZERO, giveUp));
+      assertThat(ended.outcome()).isEqualTo(Outcome.RELEASED);
+      assertThat(ended.isFinal()).isFalse();
+    } else {
+      assertThat(found).isInstanceOf(Answer.Late.class);
+    }
+    Await.until(
+        "an end is final",
+        () -> Client.get(a.store.end(late, Duration.ZERO, giveUp)).isFinal());
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aKeptLock_staysTakenWithoutAHolderUntilItsTime(SqlKind kind) {
+    Client a = client(kind);
+    Claim claim = a.claim("x");
+    a.granted(claim);
+    assertThat(a.end(claim, Duration.ofMillis(700)).outcome()).isEqualTo(Outcome.RELEASED);
+    LockInfo kept = Client.get(a.store.inspect(LockKey.of("x"))).orElseThrow();
+    assertThat(kept.holder()).isEmpty();
+    assertThat(kept.keptUntil()).isPresent();
+    assertThat(a.busy(a.claim("x")).holder()).isEmpty();
+    Claim next = a.claim("x");
+    Await.until("its time is over", () -> a.attempt(next, Mode.TRY) instanceof Answer.Granted);
+    // released after its time: free at once
+    Claim last = a.claim("y");
+    Grant grant = a.granted(last);
+    assertThat(a.end(last, Duration.ofMillis(0)).outcome()).isEqualTo(Outcome.RELEASED);
+    assertThat(a.granted(a.claim("y")).revision()).isGreaterThan(grant.revision());
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void evict_isConditionalOnTheRevision(SqlKind kind) {
+    Client a = client(kind);
+    Claim claim = a.claim("x");
+    Grant grant = a.granted(claim);
+    assertThat(Client.get(a.store.evict(LockKey.of("x"), grant.revision() - 1))).isFalse();
+    assertThat(Client.get(a.store.evict(LockKey.of("x"), grant.revision()))).isTrue();
+    assertThat(a.keep(claim)).isInstanceOf(Kept.Gone.class);
+  }
+
+  /** Word of another client's wait reaches the holder with each answer, and goes with the waiter. */
+  @ParameterizedTest
+  @EnumSource
+  void othersWait_isTold_whileAnotherClientWaits(SqlKind kind) {
+    Client a = client(kind);
+    Client b = client(kind);
+    Claim held = a.claim("x");
+    assertThat(a.granted(held).othersWait()).isFalse();
+    a.busy(a.claim("x"));
+    assertThat(((Kept.Held) a.keep(held)).grant().othersWait()).isFalse();
+    Claim waits = b.claim("x");
+    b.busy(waits);
+    assertThat(((Kept.Held) a.keep(held)).grant().othersWait()).isTrue();
+    assertThat(a.granted(held).othersWait()).isTrue();
+    b.end(waits);
+    assertThat(((Kept.Held) a.keep(held)).grant().othersWait()).isFalse();
+    b.busy(waits);
+    assertThat(a.end(held).othersWait()).isTrue();
+    assertThat(b.granted(waits).othersWait()).isFalse();
+  }
+
+  /** Fair claims are granted in the order in which they came; a try goes past them. */
+  @ParameterizedTest
+  @EnumSource
+  void fairClaims_areGrantedInTurn(SqlKind kind) {
+    Client a = client(kind);
+    Client b = client(kind);
+    Claim held = a.fair("x");
+    a.granted(held);
+    Claim second = b.fair("x");
+    Claim third = a.fair("x");
+    assertThat(b.busy(second).queued()).isTrue();
+    assertThat(a.busy(third).queued()).isTrue();
+    assertThat(a.keep(third)).isInstanceOf(Kept.Queued.class);
+    assertThat(Client.get(a.store.inspect(LockKey.of("x"))).orElseThrow().waiters())
+        .isEqualTo(2);
+    a.end(held);
+    assertThat(a.busy(third).queued()).isTrue();
+    Claim tries = a.fair("x");
+    assertThat(a.attempt(tries, Mode.TRY)).isInstanceOf(Answer.Granted.class);
+    a.end(tries);
+    assertThat(b.granted(second).revision()).isPositive();
+    assertThat(a.end(third).outcome()).isEqualTo(Outcome.WITHDRAWN);
+    assertThat(b.end(second).outcome()).isEqualTo(Outcome.RELEASED);
+    assertThat(Client.get(a.store.inspect(LockKey.of("x")))).isEmpty();
+  }
+
+  /** Old rows go; what is held, kept or young stays, and so do the tokens. */
+  @ParameterizedTest
+  @EnumSource
+  void oldRows_areDeleted(SqlKind kind) {
+    Client a = client(kind);
+    for (String name : List.of("old", "young", "held")) {
+      Claim claim = a.claim(name);
+      a.granted(claim);
+      if (!name.equals("held")) {
+        a.end(claim);
+      }
+    }
+    server()
+        .execute(
+            "UPDATE holdfast_lock SET rev = rev - 100000000000 WHERE claim IS NOT NULL OR length(name) = 3",
+            "UPDATE holdfast_meta SET cleaned_us = 0");
+    client(kind);
+    Await.until(
+        "the old row is gone",
+        () -> server().query("SELECT count(*) FROM holdfast_lock").equals(List.of("2")));
+  }
+
+  /** Many processes that find no tables make them once. */
+  @ParameterizedTest
+  @EnumSource
+  void tables_areMadeOnce(SqlKind kind) {
+    client(kind);
+    server().dropTables();
+    List<Client> clients = new ArrayList<>();
+    List<CompletionStage<?>> connecting = new ArrayList<>();
+    for (int i = 0; i < 6; i++) {
+      Client each = clientOf(server());
+      clients.add(each);
+      connecting.add(each.store.connect());
+    }
+    connecting.forEach(Client::get);
+    assertThat(clients.get(0).granted(clients.get(0).claim("x")).revision()).isPositive();
+    assertThat(clients.get(5).attempt(clients.get(5).claim("x"), Mode.TRY))
+        .isInstanceOf(Answer.Busy.class);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void tables_thatAreRequired_areNotMade(SqlKind kind) {
+    client(kind);
+    server().dropTables();
+    Client strict = clientOf(server(), "holdfast.tables=require");
+    assertThatThrownBy(strict::connect).isInstanceOfSatisfying(StoreException.class, e -> {
+      assertThat(e.reason()).isEqualTo(Reason.REFUSED);
+      assertThat(e.getMessage()).contains("holdfast ddl").doesNotContain("secret");
+    });
+    // by hand, as an operator does
+    try (Connection connection = server().connect();
+        Statement statement = connection.createStatement()) {
+      for (String sql : strict.store.schema()) {
+        statement.execute(sql);
+      }
+    } catch (SQLException e) {
+      throw new AssertionError(e);
+    }
+    assertThat(strict.connect().granted(strict.claim("x")).revision()).isPositive();
+  }
+
+  /** What a newer version has made is left alone. */
+  @ParameterizedTest
+  @EnumSource
+  void tables_ofANewerFormat_areRefused(SqlKind kind) {
+    client(kind);
+    server().execute("UPDATE holdfast_meta SET format = 2");
+    assertThatThrownBy(() -> clientOf(server()).connect())
+        .isInstanceOfSatisfying(
+            StoreException.class, e -> assertThat(e.reason()).isEqualTo(Reason.DAMAGED));
+  }
+
+  /** Another prefix is another set of locks. */
+  @ParameterizedTest
+  @EnumSource
+  void anotherPrefix_isAnotherSetOfLocks(SqlKind kind) {
+    Client a = client(kind);
+    Client b = client(kind, "holdfast.prefix=other_");
+    a.granted(a.claim("x"));
+    assertThat(b.attempt(b.claim("x"), Mode.TRY)).isInstanceOf(Answer.Granted.class);
+    assertThat(server().query("SELECT name FROM other_lock")).containsExactly("x");
+  }
+
+  /** A wrong password is refused and not shown. */
+  @ParameterizedTest
+  @EnumSource
+  void aWrongPassword_isRefused(SqlKind kind) {
+    client(kind);
+    String uri = SqlUnderTest.uri(server()).replace("password=secret", "password=wrong");
+    Client refused = new Client(uri, Ticker.system());
+    open.add(refused);
+    assertThatThrownBy(refused::connect).isInstanceOfSatisfying(StoreException.class, e -> {
+      assertThat(e.reason()).isEqualTo(Reason.REFUSED);
+      assertThat(e.getMessage()).doesNotContain("password=");
+    });
+  }
+}
