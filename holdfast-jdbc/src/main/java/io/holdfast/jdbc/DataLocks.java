@@ -68,6 +68,18 @@ public final class DataLocks {
   }
 
   /**
+   * Returns a lock that a connection of its own holds. No I/O; needs no table.
+   *
+   * @param name as for {@link #rowLock}, with which it shares nothing
+   * @return the lock
+   * @throws IllegalArgumentException if it is no such name
+   */
+  @CheckReturnValue
+  public SessionLock sessionLock(String name) {
+    return new SessionLock(LockKey.of(name), dataSource, () -> {});
+  }
+
+  /**
    * Makes the tables of these locks, if they are not there: at start-up, where the first use should not do it, or has no
    * right to.
    *

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.jdbc;
+
+import io.holdfast.spi.LockKey;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is said to the database about a session lock, on the connection that is the session. Used by one thread at a time,
+ * but for {@link #cancel} and {@link #abort}.
+ */
+final class SessionConnection {
+  private static final Logger LOG = System.getLogger(SessionConnection.class.getName());
+
+  /** How long a probe or a release waits for its answer. */
+  static final int ANSWER_MILLIS = 2_000;
+
+  private static final long FOR_EVER_SECONDS = TimeUnit.DAYS.toSeconds(365);
+
+  private final Connection connection;
+  private final boolean autoCommit;
+  private final int networkTimeout;
+  private final DatabaseKind kind;
+  private final LockKey name;
+  private final long session;
+  private volatile @Nullable Statement running;
+
+  private SessionConnection(
+      Connection connection, LockKey name, boolean autoCommit, int networkTimeout)
+      throws SQLException {
+    this.connection = connection;
+    this.name = name;
+    this.autoCommit = autoCommit;
+    this.networkTimeout = networkTimeout;
+    this.kind = DatabaseKind.of(connection);
+    this.session = session();
+  }
+
+  static SessionConnection open(DataSource dataSource, LockKey name) throws SQLException {
+    Connection connection = dataSource.getConnection();
+    try {
+      boolean autoCommit = connection.getAutoCommit();
+      connection.setAutoCommit(true);
+      return new SessionConnection(connection, name, autoCommit, connection.getNetworkTimeout());
+    } catch (SQLException | RuntimeException e) {
+      try (connection) {
+        throw e;
+      }
+    }
+  }
+
+  /** Takes the lock if it is free. */
+  boolean tryLock() throws SQLException {
+    return kind.isPostgres()
+        ? ask("SELECT CASE WHEN pg_try_advisory_lock(?) THEN 1 ELSE 0 END") == 1
+        : taken(ask("SELECT COALESCE(GET_LOCK(?, 0), -1)"));
+  }
+
+  /**
+   * Waits for the lock.
+   *
+   * @return false: the wait was ended by a limit of the session's own, and may go on
+   */
+  boolean lock() throws SQLException {
+    if (!kind.isPostgres()) {
+      return taken(ask("SELECT COALESCE(GET_LOCK(?, " + FOR_EVER_SECONDS + "), -1)"));
+    }
+    try {
+      ask("SELECT 1 FROM (SELECT pg_advisory_lock(?)) AS locked");
+      return true;
+    } catch (SQLException e) {
+      // lock_timeout and statement_timeout, which somebody has set for all sessions; or cancel()
+      if ("55P03".equals(e.getSQLState()) || "57014".equals(e.getSQLState())) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  private static boolean taken(long answer) throws SQLException {
+    if (answer < 0) {
+      throw new SQLException("the database could not lock, and does not say why");
+    }
+    return answer == 1;
+  }
+
+  /** From here on answers are awaited for a short time only. */
+  void expectAnswers() throws SQLException {
+    connection.setNetworkTimeout(Runnable::run, ANSWER_MILLIS);
+  }
+
+  /** Asks whether this is still the session that has the lock. */
+  boolean isStillOurs() throws SQLException {
+    return kind.isPostgres()
+        ? session() == session
+        : ask("SELECT COALESCE(IS_USED_LOCK(?), -1)") == session;
+  }
+
+  /** Frees the lock, and gives the connection back as it was. */
+  void unlock() throws SQLException {
+    long freed = kind.isPostgres()
+        ? ask("SELECT CASE WHEN pg_advisory_unlock(?) THEN 1 ELSE 0 END")
+        : ask("SELECT COALESCE(RELEASE_LOCK(?), 0)");
+    if (freed != 1) {
+      throw new SQLException("the lock was not this session's any more");
+    }
+    giveBack();
+  }
+
+  /** Gives the connection back, which has no lock. */
+  void giveBack() throws SQLException {
+    try (connection) {
+      connection.setNetworkTimeout(Runnable::run, networkTimeout);
+      connection.setAutoCommit(autoCommit);
+    }
+  }
+
+  private long session() throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery(
+            kind.isPostgres() ? "SELECT pg_backend_pid()" : "SELECT CONNECTION_ID()")) {
+      return number(rows);
+    }
+  }
+
+  private long ask(String sql) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      if (kind.isPostgres()) {
+        statement.setLong(1, SessionKey.forPostgres(name));
+      } else {
+        statement.setString(1, SessionKey.forMySql(name));
+      }
+      running = statement;
+      try (ResultSet rows = statement.executeQuery()) {
+        return number(rows);
+      } finally {
+        running = null;
+      }
+    }
+  }
+
+  private static long number(ResultSet rows) throws SQLException {
+    if (!rows.next()) {
+      throw new SQLException("an answer without a row");
+    }
+    return rows.getLong(1);
+  }
+
+  /** Ends the wait at the server, as far as that can be reached. Called by another thread; abort comes next. */
+  void cancel() {
+    Statement waits = running;
+    if (waits != null) {
+      try {
+        waits.cancel();
+      } catch (SQLException e) {
+        LOG.log(Level.DEBUG, "a wait for lock \"" + name + "\" could not be cancelled", e);
+      }
+    }
+  }
+
+  /** Ends the session, whatever it is doing, and with it the lock. A pool does not lend this connection again. */
+  void abort() {
+    try {
+      connection.abort(Runnable::run);
+    } catch (SQLException e) {
+      LOG.log(Level.DEBUG, "the session of lock \"" + name + "\" could not be aborted", e);
+    }
+    try {
+      // what a pool has lent is given back; what is closed stays so
+      connection.close();
+    } catch (SQLException e) {
+      LOG.log(Level.DEBUG, "the session of lock \"" + name + "\" could not be closed", e);
+    }
+  }
+}
