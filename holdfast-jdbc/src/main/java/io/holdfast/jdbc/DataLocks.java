@@ -36,7 +36,8 @@ public final class DataLocks {
   /**
    * Makes the locks of a database. No I/O.
    *
-   * @param dataSource opens connections to the database that has the data; it is not closed here
+   * @param dataSource opens connections of their own to the database that has the data, never one of a transaction that is
+   *     going on; it is not closed here
    * @return the locks
    */
   public static DataLocks of(DataSource dataSource) {

@@ -13,8 +13,8 @@ import javax.sql.DataSource;
 final class DataTransaction implements AutoCloseable {
   private static final Logger LOG = System.getLogger(DataTransaction.class.getName());
 
-  /** Classes of SQLState that leave open what became of a commit: connection, operator, system, nothing special. */
-  private static final Set<String> UNKNOWN = Set.of("08", "57", "58", "HY", "XX");
+  /** Classes of SQLState that leave open what became of a commit: connection, operator, system, a limit, nothing special. */
+  private static final Set<String> UNKNOWN = Set.of("08", "57", "58", "70", "HY", "XX");
 
   private final Connection connection;
   private final boolean autoCommit;

@@ -87,8 +87,7 @@ final class JdbcErrors {
   }
 
   private static StoreException of(String store, Kind kind, boolean notApplied, SQLException e) {
-    String message = Objects.requireNonNullElse(e.getMessage(), "no message");
-    String found = store + ": " + PASSWORD.matcher(message).replaceAll("$1***");
+    String found = store + ": " + masked(e);
     return switch (kind) {
       case AGAIN, ANEW ->
         failed(
@@ -124,6 +123,12 @@ final class JdbcErrors {
             e);
       case BROKEN, OTHER -> failed(found, Reason.UNREACHABLE, notApplied, e);
     };
+  }
+
+  /** What somebody's exception says, without a password that it may quote. */
+  static String masked(Throwable e) {
+    String message = Objects.requireNonNullElse(e.getMessage(), "no message");
+    return PASSWORD.matcher(message).replaceAll("$1***");
   }
 
   /** What the first contact fails with that got one connection, and no other. */

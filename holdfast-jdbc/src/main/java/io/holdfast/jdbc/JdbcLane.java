@@ -152,6 +152,7 @@ final class JdbcLane {
     private boolean connects() {
       try {
         session = open(this);
+        failure = null;
         return true;
       } catch (StoreException e) {
         failure = e;
@@ -190,6 +191,10 @@ final class JdbcLane {
       workers.remove(worker);
       threads--;
       ended.signalAll();
+      if (!closed && !line.isEmpty() && !call() && workers.size() < most) {
+        // it was called, and ended all the same
+        start();
+      }
     } finally {
       guard.unlock();
     }

@@ -17,8 +17,8 @@ import javax.sql.DataSource;
  * is not looked for again.
  */
 final class KnownRows {
-  /** Names that are remembered; beyond that all are forgotten, and looked for once more. */
-  private static final int MOST_KNOWN = 10_000;
+  /** Names that are remembered; those that come later are looked for each time. */
+  private static final int MOST_KNOWN = 100_000;
 
   private final DataSource dataSource;
   private final DataTable table;
@@ -46,10 +46,9 @@ final class KnownRows {
         }
       });
     }
-    if (known.size() >= MOST_KNOWN) {
-      known.clear();
+    if (known.size() < MOST_KNOWN) {
+      known.add(name);
     }
-    known.add(name);
   }
 
   /** Says that a row is not there after all: somebody has removed it. */

@@ -37,7 +37,7 @@ import javax.sql.DataSource;
  * <h2>Guarantees</h2>
  *
  * All that is committed under one name is as if it had been done one after the other, as far as the work reads and
- * writes only what is under that name, at every isolation. What was not committed has changed nothing.
+ * writes only what is under that name, at READ COMMITTED or a higher isolation. What was not committed has changed nothing.
  *
  * <h2>Not guaranteed</h2>
  *
@@ -197,7 +197,8 @@ public final class OptimisticLock {
       if (result.isPresent()) {
         return result.get();
       }
-      if (attempt >= attempts || Ticker.system().nanos() - from >= time.toNanos()) {
+      if (attempt >= attempts
+          || Ticker.system().nanos() - from >= TimeUnit.NANOSECONDS.convert(time)) {
         throw new VersionConflictException("\"" + name + "\"", "the database", attempt);
       }
       pause(attempt);

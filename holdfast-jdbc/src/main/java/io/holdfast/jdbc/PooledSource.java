@@ -9,6 +9,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /** A small pool of our own, made with the first connection. */
@@ -28,6 +29,7 @@ final class PooledSource implements JdbcSource {
   private final String url;
   private final String store;
   private final int most;
+  private final ReentrantLock guard = new ReentrantLock();
   private @Nullable HikariDataSource pool;
   private boolean closed;
 
@@ -79,32 +81,48 @@ final class PooledSource implements JdbcSource {
     return pool().getConnection();
   }
 
-  private synchronized HikariDataSource pool() throws SQLException {
-    if (closed) {
-      throw new SQLException("the store is closed", "08003");
+  private HikariDataSource pool() throws SQLException {
+    guard.lock();
+    try {
+      if (closed) {
+        throw new SQLException("the store is closed", "08003");
+      }
+      HikariDataSource made = pool;
+      if (made == null) {
+        // it connects with the first connection that is asked of it, and not here
+        made = make();
+        pool = made;
+      }
+      return made;
+    } finally {
+      guard.unlock();
     }
-    HikariDataSource made = pool;
-    if (made == null) {
-      HikariConfig config = new HikariConfig();
-      config.setJdbcUrl(url);
-      config.setPoolName("holdfast " + store);
-      config.setMaximumPoolSize(most);
-      config.setMinimumIdle(0);
-      config.setIdleTimeout(IDLE_MILLIS);
-      config.setConnectionTimeout(CONNECT_TIMEOUT_MILLIS);
-      // the first connection tells what is wrong; the pool itself should not wait for it
-      config.setInitializationFailTimeout(-1);
-      made = new HikariDataSource(config);
-      pool = made;
-    }
-    return made;
+  }
+
+  private HikariDataSource make() {
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(url);
+    config.setPoolName("holdfast " + store);
+    config.setMaximumPoolSize(most);
+    config.setMinimumIdle(0);
+    config.setIdleTimeout(IDLE_MILLIS);
+    config.setConnectionTimeout(CONNECT_TIMEOUT_MILLIS);
+    // the first connection tells what is wrong; the pool itself should not wait for it
+    config.setInitializationFailTimeout(-1);
+    return new HikariDataSource(config);
   }
 
   @Override
-  public synchronized void close() {
-    closed = true;
-    HikariDataSource made = pool;
-    pool = null;
+  public void close() {
+    HikariDataSource made;
+    guard.lock();
+    try {
+      closed = true;
+      made = pool;
+      pool = null;
+    } finally {
+      guard.unlock();
+    }
     if (made != null) {
       made.close();
     }

@@ -56,6 +56,11 @@ import org.jspecify.annotations.Nullable;
 public final class RowLock {
   private static final Duration FIRST = Duration.ZERO;
 
+  /** MySQL's and MariaDB's code for a row that did not become free in time. */
+  private static final int LOCK_WAIT_TIMEOUT = 1205;
+
+  private static final long MOST_MILLIS = Integer.MAX_VALUE;
+
   private final LockKey name;
   private final KnownRows rows;
 
@@ -107,8 +112,9 @@ public final class RowLock {
 
   /**
    * The same, waiting for so long at most; the limit is that of this statement only. When it has passed, the transaction
-   * goes on as if this had not been called, on all databases (MySQL and MariaDB with {@code innodb_rollback_on_timeout}
-   * have rolled it back). PostgreSQL takes four more statements for it, since a failed one breaks a transaction without a
+   * goes on as if this had not been called, on all databases; but where MySQL or MariaDB have rolled it back for that
+   * ({@code innodb_rollback_on_timeout}), SQLState 40001 says so. PostgreSQL counts the wait behind others who wait, and that
+   * for the holder, each for itself. It takes five more statements for it, since a failed one breaks a transaction without a
    * savepoint; MySQL three, MariaDB none.
    *
    * @param connection the caller's, in a transaction, autocommit off
@@ -131,7 +137,7 @@ public final class RowLock {
   /**
    * Holds the name until the transaction ends, unless another transaction holds it. Does not wait for that, but on MySQL
    * before 8.0, which has no such statement: up to a second there. When it is busy, the transaction goes on as if this had
-   * not been called. PostgreSQL takes two more statements for it, a savepoint and its end.
+   * not been called, or SQLState 40001 says that the server rolled it back. PostgreSQL takes three more statements for it.
    *
    * @param connection the caller's, in a transaction, autocommit off
    * @return true: it is held; false: another transaction holds it
@@ -182,24 +188,39 @@ public final class RowLock {
       select(connection, kind, how);
       return null;
     } catch (SQLException e) {
-      if (isBusy(e)) {
-        return e;
+      if (!isBusy(e)) {
+        throw e;
       }
-      throw e;
+      if (e.getErrorCode() == LOCK_WAIT_TIMEOUT && rollsBackOnTimeout(connection)) {
+        throw new SQLTransactionRollbackException(
+            "lock \"" + name
+                + "\" is busy, and this server rolls back the whole transaction for that"
+                + " (innodb_rollback_on_timeout): begin it anew",
+            "40001",
+            LOCK_WAIT_TIMEOUT,
+            e);
+      }
+      return e;
     } finally {
       limit.putBack();
     }
   }
 
+  private static boolean rollsBackOnTimeout(Connection connection) throws SQLException {
+    return "1".equals(setting(connection, "SELECT @@GLOBAL.innodb_rollback_on_timeout"));
+  }
+
   private @Nullable SQLException postgres(Connection connection, DatabaseKind kind, Duration wait)
       throws SQLException {
+    refuseOldSnapshot(setting(connection, "SELECT current_setting('transaction_isolation')"));
+    long millis =
+        wait.toSeconds() >= MOST_MILLIS / 1000 ? MOST_MILLIS : Math.max(wait.toMillis(), 1);
     Savepoint savepoint = connection.setSavepoint();
     try {
       if (wait.equals(FIRST)) {
         select(connection, kind, " NOWAIT");
       } else {
         String before = setting(connection, "SELECT current_setting('lock_timeout')");
-        long millis = Math.min(Math.max(wait.toMillis(), 1), Integer.MAX_VALUE);
         setting(connection, "SELECT set_config('lock_timeout', '" + millis + "ms', true)");
         select(connection, kind, "");
         setting(connection, "SELECT set_config('lock_timeout', '" + before + "', true)");
@@ -251,7 +272,9 @@ public final class RowLock {
   }
 
   private static boolean isBusy(SQLException e) {
-    return "55P03".equals(e.getSQLState()) || e.getErrorCode() == 1205 || e.getErrorCode() == 3572;
+    return "55P03".equals(e.getSQLState())
+        || e.getErrorCode() == LOCK_WAIT_TIMEOUT
+        || e.getErrorCode() == 3572;
   }
 
   private AcquireTimeoutException timeout(DatabaseKind kind, long from, SQLException cause) {

@@ -9,7 +9,6 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -23,7 +22,11 @@ final class SessionConnection {
   /** How long a probe or a release waits for its answer. */
   static final int ANSWER_MILLIS = 2_000;
 
-  private static final long FOR_EVER_SECONDS = TimeUnit.DAYS.toSeconds(365);
+  /**
+   * How long one statement waits for the lock. On PostgreSQL a statement that waits for ever keeps a snapshot for ever: the
+   * clean-up of the whole database waits for it, and so does who builds an index concurrently, while he holds the lock.
+   */
+  private static final int SLICE_MILLIS = 1_000;
 
   private final Connection connection;
   private final boolean autoCommit;
@@ -32,6 +35,9 @@ final class SessionConnection {
   private final LockKey name;
   private final long session;
   private volatile @Nullable Statement running;
+
+  /** What it was before the first wait; null before that. */
+  private @Nullable String lockTimeout;
 
   private SessionConnection(
       Connection connection, LockKey name, boolean autoCommit, int networkTimeout)
@@ -47,13 +53,15 @@ final class SessionConnection {
   static SessionConnection open(DataSource dataSource, LockKey name) throws SQLException {
     Connection connection = dataSource.getConnection();
     try {
+      int networkTimeout = connection.getNetworkTimeout();
+      // first of all: every question after it may be the one that is not answered
+      connection.setNetworkTimeout(Runnable::run, SLICE_MILLIS + ANSWER_MILLIS);
       boolean autoCommit = connection.getAutoCommit();
       connection.setAutoCommit(true);
-      return new SessionConnection(connection, name, autoCommit, connection.getNetworkTimeout());
+      return new SessionConnection(connection, name, autoCommit, networkTimeout);
     } catch (SQLException | RuntimeException e) {
-      try (connection) {
-        throw e;
-      }
+      abort(connection, name);
+      throw e;
     }
   }
 
@@ -65,23 +73,58 @@ final class SessionConnection {
   }
 
   /**
-   * Waits for the lock.
+   * Waits for the lock, for about a second.
    *
-   * @return false: the wait was ended by a limit of the session's own, and may go on
+   * @return false: it is not held, and the wait may go on
    */
   boolean lock() throws SQLException {
-    if (!kind.isPostgres()) {
-      return taken(ask("SELECT COALESCE(GET_LOCK(?, " + FOR_EVER_SECONDS + "), -1)"));
+    return kind.isPostgres() ? lockPostgres() : lockMySql();
+  }
+
+  private boolean lockMySql() throws SQLException {
+    try {
+      return taken(ask("SELECT COALESCE(GET_LOCK(?, " + SLICE_MILLIS / 1000 + "), -1)"));
+    } catch (SQLException e) {
+      // limits for all statements, which somebody has set for all sessions
+      if (e.getErrorCode() == 3024 || e.getErrorCode() == 1969) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  private boolean lockPostgres() throws SQLException {
+    if (lockTimeout == null) {
+      lockTimeout = setting("SELECT current_setting('lock_timeout')");
+      setting("SELECT set_config('lock_timeout', '" + SLICE_MILLIS + "ms', false)");
     }
     try {
       ask("SELECT 1 FROM (SELECT pg_advisory_lock(?)) AS locked");
       return true;
     } catch (SQLException e) {
-      // lock_timeout and statement_timeout, which somebody has set for all sessions; or cancel()
-      if ("55P03".equals(e.getSQLState()) || "57014".equals(e.getSQLState())) {
-        return false;
+      // its own limit, or one that somebody has set for all sessions; or cancel()
+      if (!"55P03".equals(e.getSQLState()) && !"57014".equals(e.getSQLState())) {
+        throw e;
       }
-      throw e;
+      // a limit can pass between the grant and the end of the statement: an error takes no lock of a session back
+      while (freed() == 1) {
+        LOG.log(Level.DEBUG, "lock \"{0}\" was granted when its wait had ended", name);
+      }
+      return false;
+    }
+  }
+
+  private long freed() throws SQLException {
+    return kind.isPostgres()
+        ? ask("SELECT CASE WHEN pg_advisory_unlock(?) THEN 1 ELSE 0 END")
+        : ask("SELECT COALESCE(RELEASE_LOCK(?), 0)");
+  }
+
+  private String setting(String sql) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery(sql)) {
+      rows.next();
+      return String.valueOf(rows.getString(1));
     }
   }
 
@@ -106,10 +149,7 @@ final class SessionConnection {
 
   /** Frees the lock, and gives the connection back as it was. */
   void unlock() throws SQLException {
-    long freed = kind.isPostgres()
-        ? ask("SELECT CASE WHEN pg_advisory_unlock(?) THEN 1 ELSE 0 END")
-        : ask("SELECT COALESCE(RELEASE_LOCK(?), 0)");
-    if (freed != 1) {
+    if (freed() != 1) {
       throw new SQLException("the lock was not this session's any more");
     }
     giveBack();
@@ -118,8 +158,11 @@ final class SessionConnection {
   /** Gives the connection back, which has no lock. */
   void giveBack() throws SQLException {
     try (connection) {
-      connection.setNetworkTimeout(Runnable::run, networkTimeout);
+      if (lockTimeout != null) {
+        setting("SELECT set_config('lock_timeout', '" + lockTimeout + "', false)");
+      }
       connection.setAutoCommit(autoCommit);
+      connection.setNetworkTimeout(Runnable::run, networkTimeout);
     }
   }
 
@@ -168,6 +211,10 @@ final class SessionConnection {
 
   /** Ends the session, whatever it is doing, and with it the lock. A pool does not lend this connection again. */
   void abort() {
+    abort(connection, name);
+  }
+
+  private static void abort(Connection connection, LockKey name) {
     try {
       connection.abort(Runnable::run);
     } catch (SQLException e) {

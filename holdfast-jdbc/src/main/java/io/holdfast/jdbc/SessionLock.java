@@ -24,7 +24,7 @@ import javax.sql.DataSource;
  * A lock that a connection holds until it is freed or the connection ends: {@code pg_advisory_lock} on PostgreSQL, {@code
  * GET_LOCK} on MySQL and MariaDB. {@link DataLocks#sessionLock} makes it.
  *
- * <p>Choose it for long work that needs no transaction open, such as a migration or a batch, on one database server, where
+ * <p>Choose it for long work that needs no transaction open, such as a batch, on one database server, where
  * a connection for each hold is no matter. It needs no table and no clock, and the server frees the lock of a process that
  * dies at once. <b>It has no fencing token</b>: where a late write would do harm, take a lease with {@link FencingGuard}, or
  * a {@link RowLock}. It cannot be used through a proxy that pools by transaction (pgbouncer's transaction mode): there is no
@@ -38,8 +38,8 @@ import javax.sql.DataSource;
  *
  * <h2>Guarantees</h2>
  *
- * At most one session holds a name at a time on one server, for as long as it runs. PostgreSQL serves waiters first come,
- * first served.
+ * At most one session holds a name at a time on one server, for as long as it runs. Waiters have no order: each waits for
+ * about a second at the server, and then again.
  *
  * <h2>Not guaranteed</h2>
  *
@@ -97,7 +97,7 @@ public final class SessionLock {
    *   <li>{@link InterruptedException}: interrupted on entry or while waiting; the flag is cleared, and the wait is withdrawn
    *       in the background: its connection is closed, and with it whatever was granted meanwhile;
    *   <li>{@link StoreUnavailableException}: no connection, or it broke, or the database refused. Nothing is held. A server
-   *       that keeps silent is noticed only by the socket's own limit, if the data source has set one: prefer a limit.
+   *       that keeps silent is noticed after about 3 s.
    * </ul>
    *
    * @return the hold
@@ -188,7 +188,7 @@ public final class SessionLock {
         && sql.getSQLState() != null
         && (sql.getSQLState().startsWith("28") || sql.getSQLState().startsWith("42"));
     return new StoreUnavailableException(
-        "lock \"" + name + "\" was not acquired: " + cause.getMessage(),
+        "lock \"" + name + "\" was not acquired: " + JdbcErrors.masked(cause),
         name.name(),
         STORE,
         refused ? Reason.REFUSED : Reason.UNREACHABLE,

@@ -7,6 +7,7 @@ import io.holdfast.spi.LockKey;
 import java.sql.SQLException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -125,10 +126,15 @@ final class SessionRequest implements Runnable {
     if (connection != null) {
       // a server that is not told keeps the wait in its queue; told or not, this connection is never used again, so
       // that a late cancel meets nobody
+      CompletableFuture<@Nullable Void> told = new CompletableFuture<>();
       daemon("holdfast-cancel " + name, () -> {
         connection.cancel();
-        connection.abort();
+        told.complete(null);
       });
+      // a driver may open a connection to tell it, which can take as long as the server likes
+      var unused = told.completeOnTimeout(
+              null, SessionConnection.ANSWER_MILLIS, TimeUnit.MILLISECONDS)
+          .thenRunAsync(connection::abort, task -> daemon("holdfast-abort " + name, task));
     }
     return Optional.empty();
   }

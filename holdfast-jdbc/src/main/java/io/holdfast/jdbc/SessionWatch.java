@@ -70,7 +70,7 @@ final class SessionWatch implements Runnable {
 
   @Override
   public void run() {
-    Optional<Exception> why = Optional.empty();
+    Optional<Throwable> why = Optional.empty();
     one.lock();
     try {
       while (!ended && why.isEmpty()) {
@@ -99,7 +99,7 @@ final class SessionWatch implements Runnable {
   }
 
   /** Returns why the lock is lost; nothing if it is not. */
-  private Optional<Exception> probe() {
+  private Optional<Throwable> probe() {
     Moment sent = Ticker.system().now();
     try {
       if (connection.isStillOurs()) {
@@ -107,19 +107,21 @@ final class SessionWatch implements Runnable {
         return Optional.empty();
       }
       return Optional.of(new SQLException("the lock is not this session's any more"));
-    } catch (SQLException | RuntimeException e) {
+    } catch (SQLException | RuntimeException | Error e) {
       return Optional.of(e);
     }
   }
 
-  private void tell(Exception why) {
+  private void tell(Throwable why) {
     LOG.log(Level.WARNING, "lost lock=" + name + ": its session has ended", why);
-    connection.abort();
-    lost.complete(null);
     try {
       onLost.run();
     } catch (RuntimeException e) {
       LOG.log(Level.WARNING, "onLost of lock \"" + name + "\" failed", e);
+    } finally {
+      // others' code may run with it, and closing may take its time: who holds the lock is told first
+      lost.complete(null);
+      connection.abort();
     }
   }
 

@@ -2,14 +2,27 @@
 package io.holdfast.jdbc;
 
 import io.holdfast.testkit.Await;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** Waits for transactions to wait. */
 final class Blocked {
+  /** InnoDB shows its transactions as they were when somebody looked within the last tenth of a second. */
+  private static final Duration BETWEEN_LOOKS = Duration.ofMillis(150);
+
   private Blocked() {}
 
   /** Waits until so many transactions of a server wait for row locks. */
   static void until(SqlServer server, int many) {
-    Await.until(many + " transactions wait", () -> waiting(server) == many);
+    AtomicLong next = new AtomicLong(System.nanoTime() + BETWEEN_LOOKS.toNanos());
+    Await.until(many + " transactions wait", () -> {
+      if (System.nanoTime() - next.get() < 0) {
+        return false;
+      }
+      boolean wait = waiting(server) == many;
+      next.set(System.nanoTime() + BETWEEN_LOOKS.toNanos());
+      return wait;
+    });
   }
 
   private static long waiting(SqlServer server) {

@@ -24,6 +24,8 @@ import javax.sql.DataSource;
 abstract class SqlServer implements AutoCloseable {
   static final String DATABASE = "holdfast";
 
+  private static final int PATIENCE_MILLIS = 60_000;
+
   private static final String USER = "holdfast";
   private static final String PASSWORD = "secret";
   private static final String SUPERUSER_PASSWORD = "topsecret";
@@ -97,8 +99,11 @@ abstract class SqlServer implements AutoCloseable {
     return new UrlDataSource(jdbcUrl(), superuser(), SUPERUSER_PASSWORD);
   }
 
+  /** Returns a new connection of the plain user, on which no test waits for ever. */
   final Connection connect() throws SQLException {
-    return dataSource().getConnection();
+    Connection connection = dataSource().getConnection();
+    connection.setNetworkTimeout(Runnable::run, PATIENCE_MILLIS);
+    return connection;
   }
 
   /** Starts the process, and waits until it answers. */

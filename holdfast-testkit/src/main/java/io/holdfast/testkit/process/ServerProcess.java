@@ -208,7 +208,38 @@ public final class ServerProcess implements AutoCloseable {
     Process running = running();
     // first of all the one that starts the others
     assertEquals(0, signal("STOP", List.of(running.toHandle())), "kill -STOP");
-    signal("STOP", running.descendants().toList());
+    List<ProcessHandle> started = running.descendants().toList();
+    signal("STOP", started);
+    // each thread stops when it next comes by: one that runs may answer until then
+    Await.until(
+        "process " + running.pid() + " has stopped",
+        () ->
+            hasStopped(running.toHandle()) && started.stream().allMatch(ServerProcess::hasStopped));
+  }
+
+  /** Says whether all threads have stopped; yes where nobody tells. */
+  private static boolean hasStopped(ProcessHandle each) {
+    Path threads = Path.of("/proc", Long.toString(each.pid()), "task");
+    if (!Files.isDirectory(threads)) {
+      return true;
+    }
+    try (Stream<Path> all = Files.list(threads)) {
+      return all.allMatch(thread -> isStopped(thread.resolve("stat")));
+    } catch (IOException e) {
+      // it has ended meanwhile, which is as silent
+      return !Files.isDirectory(threads);
+    }
+  }
+
+  private static boolean isStopped(Path stat) {
+    try {
+      String line = Files.readString(stat);
+      // the state follows the name, which is in brackets and may hold anything
+      return "TtZX".indexOf(line.charAt(line.lastIndexOf(')') + 2)) >= 0;
+    } catch (IOException e) {
+      // this thread has ended meanwhile
+      return true;
+    }
   }
 
   /** Lets a paused process go on. */
