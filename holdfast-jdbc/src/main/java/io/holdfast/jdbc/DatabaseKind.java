@@ -38,9 +38,7 @@ public enum DatabaseKind {
       return POSTGRESQL;
     }
     throw new ConfigurationException(
-        "locks for data are made for PostgreSQL, MySQL and MariaDB, not for " + product,
-        product,
-        null);
+        "this is made for PostgreSQL, MySQL and MariaDB, not for " + product, product, null);
   }
 
   String title() {

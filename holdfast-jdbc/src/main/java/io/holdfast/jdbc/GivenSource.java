@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.jdbc;
 
-import io.holdfast.ConfigurationException;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
 import java.sql.Connection;
@@ -24,9 +23,8 @@ record GivenSource(DataSource dataSource) implements JdbcSource {
 
   /** Asks what database it leads to. */
   JdbcDialect dialect() {
-    String product;
     try (Connection connection = connect()) {
-      product = connection.getMetaData().getDatabaseProductName();
+      return DatabaseKind.of(connection).isPostgres() ? new PostgresDialect() : new MySqlDialect();
     } catch (SQLException e) {
       throw new StoreUnavailableException(
           STORE + ": it gave no connection, so that nobody knows what database it leads to",
@@ -35,15 +33,5 @@ record GivenSource(DataSource dataSource) implements JdbcSource {
           Reason.UNREACHABLE,
           e);
     }
-    return switch (product) {
-      case "PostgreSQL" -> new PostgresDialect();
-      case "MySQL", "MariaDB" -> new MySqlDialect();
-      default ->
-        throw new ConfigurationException(
-            STORE + ": it leads to " + product
-                + ", where Holdfast keeps no locks; take one of PostgreSQL, MySQL and MariaDB",
-            STORE,
-            null);
-    };
   }
 }

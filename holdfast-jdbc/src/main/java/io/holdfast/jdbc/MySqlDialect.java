@@ -13,14 +13,10 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.SQLTransientException;
 import java.sql.Statement;
-import java.util.Collection;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,10 +49,6 @@ final class MySqlDialect extends ServerDialect {
    * which the server counts coarsely, and there can be several.
    */
   private static final long STALE_US = 5_000_000;
-
-  private static final String FIRST = """
-      NOT EXISTS (SELECT 1 FROM {waiter} w WHERE w.name = ? AND w.until_us > {now} AND w.claim <> ?
-        AND w.seq < coalesce((SELECT own.seq FROM {waiter} own WHERE own.claim = ?), 9223372036854775807))""";
 
   private static final String ATTEMPT = """
       INSERT INTO {lock} (name, answer, rev, claim, since_us, until_us,
@@ -303,17 +295,11 @@ final class MySqlDialect extends ServerDialect {
   }
 
   @Override
-  public Map<ClaimId, Done> keep(JdbcSession session, Collection<Claim> claims)
+  void keep(JdbcSession session, List<Claim> claims, long leaseUs, Map<ClaimId, Done> kept)
       throws SQLException {
-    Map<ClaimId, Done> kept = new HashMap<>();
-    for (Map.Entry<Long, List<Claim>> group : by(ServerDialect::leaseUs, claims).entrySet()) {
-      for (List<Claim> some : chunks(group.getValue())) {
-        long number = session.nextNumber();
-        extend(session, some, group.getKey(), number);
-        readExtended(session, some, number, kept);
-      }
-    }
-    return kept;
+    long number = session.nextNumber();
+    extend(session, claims, leaseUs, number);
+    readExtended(session, claims, number, kept);
   }
 
   /** Leaves a number that only this update has: what was extended is told by it alone, wherever it is read and when. */
@@ -343,13 +329,7 @@ final class MySqlDialect extends ServerDialect {
     int at = bindAll(names(claims), 2, (place, name) -> bindName(select, place, name));
     at = bindAll(ids(claims), at, select::setString);
     select.setLong(at, number);
-    try (ResultSet row = select.executeQuery()) {
-      while (row.next()) {
-        kept.put(
-            ClaimId.parse(row.getString(1)),
-            new Done(row.getLong(2), row.getBoolean(3), row.getLong(4)));
-      }
-    }
+    readKept(select, kept);
   }
 
   @Override
@@ -359,29 +339,20 @@ final class MySqlDialect extends ServerDialect {
   }
 
   @Override
-  public Set<ClaimId> refresh(JdbcSession session, Collection<Claim> claims, long leaseUs)
+  PreparedStatement refresh(JdbcSession session, List<String> ids, long leaseUs)
       throws SQLException {
-    Set<ClaimId> refreshed = new HashSet<>();
-    for (List<Claim> some : chunks(claims)) {
-      String places = places(some.size());
-      PreparedStatement update = statement(
-          session,
-          "UPDATE {waiter} SET until_us = {now} + ? WHERE claim IN (" + places
-              + ") AND until_us > {now}");
-      update.setLong(1, leaseUs);
-      bindAll(ids(some), 2, update::setString);
-      update.executeUpdate();
-      PreparedStatement select = statement(
-          session,
-          "SELECT claim FROM {waiter} WHERE claim IN (" + places + ") AND until_us > {now}");
-      bindAll(ids(some), 1, select::setString);
-      try (ResultSet row = select.executeQuery()) {
-        while (row.next()) {
-          refreshed.add(ClaimId.parse(row.getString(1)));
-        }
-      }
-    }
-    return refreshed;
+    String places = places(ids.size());
+    PreparedStatement update = statement(
+        session,
+        "UPDATE {waiter} SET until_us = {now} + ? WHERE claim IN (" + places
+            + ") AND until_us > {now}");
+    update.setLong(1, leaseUs);
+    bindAll(ids, 2, update::setString);
+    update.executeUpdate();
+    PreparedStatement select = statement(
+        session, "SELECT claim FROM {waiter} WHERE claim IN (" + places + ") AND until_us > {now}");
+    bindAll(ids, 1, select::setString);
+    return select;
   }
 
   @Override

@@ -9,14 +9,10 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.Collection;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,11 +27,6 @@ final class PostgresDialect extends ServerDialect {
 
   private static final String ENTER =
       INTO_QUEUE + "ON CONFLICT (claim) DO UPDATE SET until_us = excluded.until_us";
-
-  /** One who is not the first in line proposes nothing: neither a claim nor an end. */
-  private static final String FIRST = """
-      NOT EXISTS (SELECT 1 FROM {waiter} w WHERE w.name = ? AND w.until_us > {now} AND w.claim <> ?
-        AND w.seq < coalesce((SELECT own.seq FROM {waiter} own WHERE own.claim = ?), 9223372036854775807))""";
 
   private static final String ATTEMPT = """
       INSERT INTO {lock} AS l (name, rev, claim, since_us, until_us, client, host, pid, thread, note)
@@ -227,18 +218,7 @@ final class PostgresDialect extends ServerDialect {
   }
 
   @Override
-  public Map<ClaimId, Done> keep(JdbcSession session, Collection<Claim> claims)
-      throws SQLException {
-    Map<ClaimId, Done> kept = new HashMap<>();
-    for (Map.Entry<Long, List<Claim>> group : by(ServerDialect::leaseUs, claims).entrySet()) {
-      for (List<Claim> some : chunks(group.getValue())) {
-        keep(session, some, group.getKey(), kept);
-      }
-    }
-    return kept;
-  }
-
-  private void keep(JdbcSession session, List<Claim> claims, long leaseUs, Map<ClaimId, Done> kept)
+  void keep(JdbcSession session, List<Claim> claims, long leaseUs, Map<ClaimId, Done> kept)
       throws SQLException {
     String places = places(claims.size());
     PreparedStatement update = statement(
@@ -251,13 +231,7 @@ final class PostgresDialect extends ServerDialect {
     int at = bindAll(names(claims), 2, update::setString);
     at = bindAll(ids(claims), at, update::setString);
     update.setString(at, claims.get(0).id().client());
-    try (ResultSet row = update.executeQuery()) {
-      while (row.next()) {
-        kept.put(
-            ClaimId.parse(row.getString(1)),
-            new Done(row.getLong(2), row.getBoolean(3), row.getLong(4)));
-      }
-    }
+    readKept(update, kept);
   }
 
   @Override
@@ -267,23 +241,15 @@ final class PostgresDialect extends ServerDialect {
   }
 
   @Override
-  public Set<ClaimId> refresh(JdbcSession session, Collection<Claim> claims, long leaseUs)
+  PreparedStatement refresh(JdbcSession session, List<String> ids, long leaseUs)
       throws SQLException {
-    Set<ClaimId> refreshed = new HashSet<>();
-    for (List<Claim> some : chunks(claims)) {
-      PreparedStatement update = statement(
-          session,
-          "UPDATE {waiter} SET until_us = {now} + ? WHERE claim IN (" + places(some.size())
-              + ") AND until_us > {now} RETURNING claim");
-      update.setLong(1, leaseUs);
-      bindAll(ids(some), 2, update::setString);
-      try (ResultSet row = update.executeQuery()) {
-        while (row.next()) {
-          refreshed.add(ClaimId.parse(row.getString(1)));
-        }
-      }
-    }
-    return refreshed;
+    PreparedStatement update = statement(
+        session,
+        "UPDATE {waiter} SET until_us = {now} + ? WHERE claim IN (" + places(ids.size())
+            + ") AND until_us > {now} RETURNING claim");
+    update.setLong(1, leaseUs);
+    bindAll(ids, 2, update::setString);
+    return update;
   }
 
   @Override

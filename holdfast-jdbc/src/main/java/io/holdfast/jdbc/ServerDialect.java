@@ -14,8 +14,10 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +31,11 @@ abstract class ServerDialect implements JdbcDialect {
 
   /** Word of another client, as an expression of the row. */
   static final String OTHERS_WAIT = "(wanted_us > {now} AND wanted_by <> ?)";
+
+  /** Whether a claim is first in line: who is not proposes nothing, neither a claim nor an end. */
+  static final String FIRST = """
+      NOT EXISTS (SELECT 1 FROM {waiter} w WHERE w.name = ? AND w.until_us > {now} AND w.claim <> ?
+        AND w.seq < coalesce((SELECT own.seq FROM {waiter} own WHERE own.claim = ?), 9223372036854775807))""";
 
   private final String now;
 
@@ -142,6 +149,51 @@ abstract class ServerDialect implements JdbcDialect {
     insert.setLong(at, giveUpUs + leaseUs);
     insert.executeUpdate();
   }
+
+  @Override
+  public final Map<ClaimId, Done> keep(JdbcSession session, Collection<Claim> claims)
+      throws SQLException {
+    Map<ClaimId, Done> kept = new HashMap<>();
+    for (Map.Entry<Long, List<Claim>> group : by(ServerDialect::leaseUs, claims).entrySet()) {
+      for (List<Claim> some : chunks(group.getValue())) {
+        keep(session, some, group.getKey(), kept);
+      }
+    }
+    return kept;
+  }
+
+  /** Extends holds of one lease, as many as a statement takes; adds those that were extended. */
+  abstract void keep(JdbcSession session, List<Claim> claims, long leaseUs, Map<ClaimId, Done> kept)
+      throws SQLException;
+
+  /** Reads what was extended: claim, revision, whether others wait, the time. */
+  static void readKept(PreparedStatement query, Map<ClaimId, Done> kept) throws SQLException {
+    try (ResultSet row = query.executeQuery()) {
+      while (row.next()) {
+        kept.put(
+            ClaimId.parse(row.getString(1)),
+            new Done(row.getLong(2), row.getBoolean(3), row.getLong(4)));
+      }
+    }
+  }
+
+  @Override
+  public final Set<ClaimId> refresh(JdbcSession session, Collection<Claim> claims, long leaseUs)
+      throws SQLException {
+    Set<ClaimId> refreshed = new HashSet<>();
+    for (List<Claim> some : chunks(claims)) {
+      try (ResultSet row = refresh(session, ids(some), leaseUs).executeQuery()) {
+        while (row.next()) {
+          refreshed.add(ClaimId.parse(row.getString(1)));
+        }
+      }
+    }
+    return refreshed;
+  }
+
+  /** Returns what extends waiters and yields those that were extended, or does the one and returns the other. */
+  abstract PreparedStatement refresh(JdbcSession session, List<String> ids, long leaseUs)
+      throws SQLException;
 
   @Override
   public long now(JdbcSession session) throws SQLException {
