@@ -199,7 +199,9 @@ final class Ending {
     } else if (!claimant.attempts.anyUnanswered()) {
       send(claimant.lane.engine.ticker.nanos(), later);
     } else {
-      againOrNever(Math.max(nanosToGiveUp(), PAUSE_NANOS << Math.min(repeats++, 6)), later);
+      // not shortened: an end that comes before the last attempt must be given up is not final, and asked in vain
+      long pause = claimant.lane.engine.jitter(PAUSE_NANOS << Math.min(repeats++, 6));
+      againOrNever(Math.max(nanosToGiveUp(), pause), later);
     }
   }
 
@@ -208,7 +210,7 @@ final class Ending {
     Engine engine = claimant.lane.engine;
     long now = engine.ticker.nanos();
     if (now - hopelessNanos < 0) {
-      claimant.wakeAt(now + engine.jitter(pauseNanos));
+      claimant.wakeAt(now + pauseNanos);
       return;
     }
     LOG.log(
@@ -241,7 +243,7 @@ final class Ending {
       finishFirst(
           false, Failures.unavailable(failure, claimant.name(), engine.store.describe()), later);
     }
-    againOrNever((2 * PAUSE_NANOS) << Math.min(failures++, 5), later);
+    againOrNever(engine.jitter((2 * PAUSE_NANOS) << Math.min(failures++, 5)), later);
   }
 
   /** Tells the releasing caller, and lets the lane ask for the next holder. */
