@@ -4,6 +4,7 @@ module io.holdfast.testkit {
   requires static org.jspecify;
   requires java.logging;
   requires transitive io.holdfast.core;
+  requires transitive java.sql;
   requires transitive org.junit.jupiter.api;
   requires static org.junit.platform.engine;
   requires static org.junit.platform.launcher;
@@ -13,6 +14,7 @@ module io.holdfast.testkit {
   exports io.holdfast.testkit.history;
   exports io.holdfast.testkit.process;
   exports io.holdfast.testkit.sim;
+  exports io.holdfast.testkit.sql;
 
   opens io.holdfast.testkit.contract to
       org.junit.platform.commons;

@@ -2,6 +2,8 @@
 package io.holdfast.jdbc;
 
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.sql.MySqlFamily;
+import io.holdfast.testkit.sql.SqlServer;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 

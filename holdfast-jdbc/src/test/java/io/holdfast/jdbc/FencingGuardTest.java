@@ -8,6 +8,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.holdfast.ConfigurationException;
 import io.holdfast.StaleTokenException;
+import io.holdfast.testkit.sql.SqlKind;
+import io.holdfast.testkit.sql.SqlServer;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;

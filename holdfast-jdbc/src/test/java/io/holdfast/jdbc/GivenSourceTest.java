@@ -12,6 +12,7 @@ import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.sql.SqlKind;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.time.Duration;

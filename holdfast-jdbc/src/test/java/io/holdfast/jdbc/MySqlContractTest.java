@@ -25,6 +25,7 @@ import io.holdfast.testkit.contract.StoreContract;
 import io.holdfast.testkit.contract.TokenContract;
 import io.holdfast.testkit.contract.WaitingContract;
 import io.holdfast.testkit.contract.WorkContract;
+import io.holdfast.testkit.sql.SqlKind;
 import org.junit.jupiter.api.Nested;
 
 /** The contract on MySQL, whose every commit is on disk. */

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.WriteUnknownException;
+import io.holdfast.testkit.sql.SqlKind;
+import io.holdfast.testkit.sql.SqlServer;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.ResultSet;

@@ -3,6 +3,10 @@ package io.holdfast.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.testkit.sql.PgBouncer;
+import io.holdfast.testkit.sql.PostgresPair;
+import io.holdfast.testkit.sql.PostgresServer;
+import io.holdfast.testkit.sql.SqlKind;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;

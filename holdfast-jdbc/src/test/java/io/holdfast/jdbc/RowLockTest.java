@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.AcquireTimeoutException;
+import io.holdfast.testkit.sql.MySqlFamily;
+import io.holdfast.testkit.sql.SqlKind;
+import io.holdfast.testkit.sql.SqlServer;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

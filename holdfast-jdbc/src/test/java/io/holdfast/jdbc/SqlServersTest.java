@@ -4,6 +4,8 @@ package io.holdfast.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.testkit.sql.SqlKind;
+import io.holdfast.testkit.sql.SqlServer;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -5,6 +5,8 @@ import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.contract.Capability;
 import io.holdfast.testkit.contract.StoreUnderTest;
+import io.holdfast.testkit.sql.SqlKind;
+import io.holdfast.testkit.sql.SqlServer;
 import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Map;
@@ -57,17 +59,7 @@ final class SqlUnderTest implements StoreUnderTest {
 
   /** The address of a store on a server, with more parameters. */
   static String uri(SqlServer server, String... parameters) {
-    String url = server.jdbcUrl();
-    StringBuilder uri = new StringBuilder(url)
-        .append(url.indexOf('?') < 0 ? '?' : '&')
-        .append("user=")
-        .append(server.user())
-        .append("&password=")
-        .append(server.password());
-    for (String each : parameters) {
-      uri.append('&').append(each);
-    }
-    return uri.toString();
+    return server.storeUri(parameters);
   }
 
   @Override

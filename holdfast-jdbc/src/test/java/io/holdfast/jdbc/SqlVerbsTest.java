@@ -18,6 +18,8 @@ import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreException;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.sql.SqlKind;
+import io.holdfast.testkit.sql.SqlServer;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.holdfast.jdbc;
+package io.holdfast.testkit.sql;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /** What a MySQL and a MariaDB of our own have in common. Character set and isolation are the server's defaults. */
-abstract class MySqlFamily extends SqlServer {
+public abstract class MySqlFamily extends SqlServer {
   private static final List<String> SMALL = List.of(
       "--innodb-buffer-pool-size=32M", "--innodb-log-file-size=8M", "--performance-schema=OFF");
 
   // A line for a statement. The first one is for MariaDB, which looks at no privileges while it is made.
-  private static final String SETUP = """
+  private static final String SETUP =
+      String.format(Locale.ROOT, """
       FLUSH PRIVILEGES;
       CREATE DATABASE holdfast;
       CREATE USER 'holdfast'@'%%' IDENTIFIED BY '%s';
       GRANT ALL ON holdfast.* TO 'holdfast'@'%%';
       CREATE USER 'super'@'%%' IDENTIFIED BY '%s';
       GRANT ALL ON *.* TO 'super'@'%%' WITH GRANT OPTION;
-      """.formatted(userPassword(), superuserPassword());
+      """, userPassword(), superuserPassword());
 
   MySqlFamily(String program, boolean movesItsClock, List<String> options) {
     super(program, movesItsClock, options);
@@ -78,12 +80,12 @@ abstract class MySqlFamily extends SqlServer {
   }
 
   @Override
-  final String superuser() {
+  public final String superuser() {
     return "super";
   }
 
   @Override
-  final String tables() {
+  public final String tables() {
     return "SELECT CONCAT('`', table_schema, '`.`', REPLACE(table_name, '`', '``'), '`') FROM information_schema.tables"
         + " WHERE table_schema = '" + DATABASE + "' AND table_type = 'BASE TABLE'";
   }

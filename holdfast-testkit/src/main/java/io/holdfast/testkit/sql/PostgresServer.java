@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.holdfast.jdbc;
+package io.holdfast.testkit.sql;
 
 import io.holdfast.testkit.process.ServerPrograms;
 import java.io.IOException;
@@ -8,9 +8,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /** A PostgreSQL of our own. */
-final class PostgresServer extends SqlServer {
+public final class PostgresServer extends SqlServer {
   private static final List<String> INITDB = List.of(
       "--username=postgres",
       "--auth=scram-sha-256",
@@ -21,10 +22,10 @@ final class PostgresServer extends SqlServer {
 
   private static final int SHARED_MEMORY_LINE = 6;
 
-  private static final String SETUP = """
+  private static final String SETUP = String.format(Locale.ROOT, """
       CREATE ROLE holdfast LOGIN PASSWORD '%s'
       CREATE DATABASE holdfast OWNER holdfast
-      """.formatted(userPassword());
+      """, userPassword());
 
   private PostgresServer(boolean movesItsClock, List<String> options) {
     super("postgres", movesItsClock, options);
@@ -32,18 +33,34 @@ final class PostgresServer extends SqlServer {
     process().closeWith("QUIT");
   }
 
-  /** Starts a server with more settings, like {@code max_connections=20}. */
-  static PostgresServer with(String... settings) {
+  /**
+   * Starts a server with more settings.
+   *
+   * @param settings for example {@code max_connections=20}
+   * @return a server that answers
+   */
+  public static PostgresServer with(String... settings) {
     return started(new PostgresServer(false, List.of(settings)));
   }
 
-  /** Starts a server whose clock can be moved. */
-  static PostgresServer withAClock(String... settings) {
+  /**
+   * Starts a server whose clock can be moved.
+   *
+   * @param settings for example {@code max_connections=20}
+   * @return a server that answers
+   */
+  public static PostgresServer withAClock(String... settings) {
     return started(new PostgresServer(true, List.of(settings)));
   }
 
-  /** Starts a server that follows another one: it has all that the other has, and can be read. */
-  static PostgresServer replicaOf(PostgresServer primary, String... settings) {
+  /**
+   * Starts a server that follows another one: it has all that the other has, and can be read.
+   *
+   * @param primary the server that it follows
+   * @param settings for example {@code max_connections=20}
+   * @return a server that answers
+   */
+  public static PostgresServer replicaOf(PostgresServer primary, String... settings) {
     List<String> all = new ArrayList<>(List.of(settings));
     all.add("wal_retrieve_retry_interval=100ms");
     PostgresServer replica = new PostgresServer(false, all);
@@ -85,7 +102,7 @@ final class PostgresServer extends SqlServer {
     ServerPrograms.run("postgres", List.of("--single", "-D", data.toString(), "postgres"), SETUP);
   }
 
-  Path data() {
+  private Path data() {
     return folder().resolve("data");
   }
 
@@ -109,22 +126,22 @@ final class PostgresServer extends SqlServer {
   }
 
   @Override
-  String jdbcUrl(String database) {
+  public String jdbcUrl(String database) {
     return "jdbc:postgresql://127.0.0.1:" + port() + "/" + database;
   }
 
   @Override
-  String superuser() {
+  public String superuser() {
     return "postgres";
   }
 
   @Override
-  String version() {
+  public String version() {
     return "PostgreSQL " + query("SHOW server_version").get(0).replaceFirst(" .*", "");
   }
 
   @Override
-  String tables() {
+  public String tables() {
     return "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables"
         + " WHERE schemaname NOT IN ('pg_catalog', 'information_schema')";
   }

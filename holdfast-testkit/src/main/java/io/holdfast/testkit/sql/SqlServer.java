@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.holdfast.jdbc;
+package io.holdfast.testkit.sql;
 
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.ServerProcess;
@@ -21,8 +21,9 @@ import javax.sql.DataSource;
  * loopback, and what it has committed is on disk. There is one database, {@code holdfast}, which belongs to a user who
  * may do anything in it and nothing else.
  */
-abstract class SqlServer implements AutoCloseable {
-  static final String DATABASE = "holdfast";
+public abstract class SqlServer implements AutoCloseable {
+  /** The name of the database. */
+  public static final String DATABASE = "holdfast";
 
   private static final int PATIENCE_MILLIS = 60_000;
 
@@ -45,27 +46,79 @@ abstract class SqlServer implements AutoCloseable {
   /** Returns the arguments of the program: those without which it is not what this class describes, and the options. */
   abstract List<String> arguments(List<String> options);
 
-  /** Returns the JDBC URL of a database, without user and password. */
-  abstract String jdbcUrl(String database);
+  /**
+   * Returns the JDBC URL of a database, without user and password.
+   *
+   * @param database the name of the database
+   * @return the URL
+   */
+  public abstract String jdbcUrl(String database);
 
-  /** Returns the user who may do everything everywhere, with {@link #superuserPassword}. */
-  abstract String superuser();
+  /**
+   * Returns the user who may do everything everywhere, with {@link #superuserPassword}.
+   *
+   * @return the name
+   */
+  public abstract String superuser();
 
-  /** Returns the server's name and version, as the matrix shows it. */
-  abstract String version();
+  /**
+   * Returns the server's name and version, as the matrix shows it.
+   *
+   * @return for example {@code MariaDB 10.11.6}
+   */
+  public abstract String version();
 
-  /** Returns SQL that yields the names of all tables of the database that are not the server's own, ready for use. */
-  abstract String tables();
+  /**
+   * Returns SQL that yields the names of all tables of the database that are not the server's own, ready for use.
+   *
+   * @return a query
+   */
+  public abstract String tables();
 
-  final String jdbcUrl() {
+  /**
+   * Returns the JDBC URL of the database, without user and password.
+   *
+   * @return the URL
+   */
+  public final String jdbcUrl() {
     return jdbcUrl(DATABASE);
   }
 
-  final String user() {
+  /**
+   * Returns the address of a store in the database, with the plain user and the password.
+   *
+   * @param parameters more of them, for example {@code holdfast.prefix=mine_}
+   * @return the address
+   */
+  public final String storeUri(String... parameters) {
+    String url = jdbcUrl();
+    StringBuilder uri = new StringBuilder(url)
+        .append(url.indexOf('?') < 0 ? '?' : '&')
+        .append("user=")
+        .append(USER)
+        .append("&password=")
+        .append(PASSWORD);
+    for (String each : parameters) {
+      uri.append('&').append(each);
+    }
+    return uri.toString();
+  }
+
+  /**
+   * Returns the plain user, who may do anything in the database.
+   *
+   * @return the name
+   */
+  public final String user() {
     return USER;
   }
 
-  final String password() {
+  /**
+   * Returns the password of the plain user.
+   *
+   * @return the password
+   */
+  public final String password() {
     return PASSWORD;
   }
 
@@ -73,41 +126,74 @@ abstract class SqlServer implements AutoCloseable {
     return PASSWORD;
   }
 
-  static String superuserPassword() {
+  /**
+   * Returns the password of the superuser.
+   *
+   * @return the password
+   */
+  public static String superuserPassword() {
     return SUPERUSER_PASSWORD;
   }
 
-  final int port() {
+  /**
+   * Returns the port that the server listens on, also after a restart.
+   *
+   * @return the port
+   */
+  public final int port() {
     return port;
   }
 
-  final Path folder() {
+  /**
+   * Returns the server's folder, which is removed by {@link #close()}.
+   *
+   * @return the folder
+   */
+  public final Path folder() {
     return process.folder();
   }
 
-  final ServerProcess process() {
+  /**
+   * Returns the server's process.
+   *
+   * @return the process
+   */
+  public final ServerProcess process() {
     return process;
   }
 
-  /** Returns new connections of the plain user. */
-  final DataSource dataSource() {
+  /**
+   * Returns new connections of the plain user.
+   *
+   * @return a new connection each time
+   */
+  public final DataSource dataSource() {
     return new UrlDataSource(jdbcUrl(), USER, PASSWORD);
   }
 
-  /** Returns new connections of the superuser, to the same database. */
-  final DataSource superuserDataSource() {
+  /**
+   * Returns new connections of the superuser, to the same database.
+   *
+   * @return a new connection each time
+   */
+  public final DataSource superuserDataSource() {
     return new UrlDataSource(jdbcUrl(), superuser(), SUPERUSER_PASSWORD);
   }
 
-  /** Returns a new connection of the plain user, on which no test waits for ever. */
-  final Connection connect() throws SQLException {
+  /**
+   * Returns a new connection of the plain user, on which no test waits for ever.
+   *
+   * @return the connection
+   * @throws SQLException if the server does not answer, or refuses it
+   */
+  public final Connection connect() throws SQLException {
     Connection connection = dataSource().getConnection();
     connection.setNetworkTimeout(Runnable::run, PATIENCE_MILLIS);
     return connection;
   }
 
   /** Starts the process, and waits until it answers. */
-  final void start() {
+  public final void start() {
     process.start(arguments(options), clock.map(SkewedClock::environment).orElse(Map.of()));
     List<SQLException> failures = new ArrayList<>();
     try {
@@ -132,8 +218,12 @@ abstract class SqlServer implements AutoCloseable {
     }
   }
 
-  /** Executes statements as the superuser, each committed for itself. */
-  final void execute(String... statements) {
+  /**
+   * Executes statements as the superuser, each committed for itself.
+   *
+   * @param statements the statements
+   */
+  public final void execute(String... statements) {
     try (Connection connection = superuserDataSource().getConnection();
         Statement statement = connection.createStatement()) {
       for (String each : statements) {
@@ -144,8 +234,13 @@ abstract class SqlServer implements AutoCloseable {
     }
   }
 
-  /** Asks the server, as the superuser, for the first column of all rows, as text. */
-  final List<String> query(String sql) {
+  /**
+   * Asks the server, as the superuser, for the first column of all rows, as text.
+   *
+   * @param sql the query
+   * @return the column, with {@code null} as a word
+   */
+  public final List<String> query(String sql) {
     try (Connection connection = superuserDataSource().getConnection();
         Statement statement = connection.createStatement();
         ResultSet rows = statement.executeQuery(sql)) {
@@ -160,37 +255,44 @@ abstract class SqlServer implements AutoCloseable {
   }
 
   /** Empties every table; the tables stay. Waits for whoever has a transaction open there. */
-  final void emptyTables() {
+  public final void emptyTables() {
     execute(query(tables()).stream().map(each -> "DELETE FROM " + each).toArray(String[]::new));
   }
 
   /** Removes every table, as if nobody had used the database yet. Waits for whoever has a transaction open there. */
-  final void dropTables() {
+  public final void dropTables() {
     execute(query(tables()).stream()
         .map(each -> "DROP TABLE " + each + " CASCADE")
         .toArray(String[]::new));
   }
 
-  /** Sets the server's clock: how far it is ahead of ours. */
-  final void clockAhead(Duration by) {
+  /**
+   * Sets the server's clock, if it can be moved.
+   *
+   * @param by how far it is ahead of ours; negative if it is behind
+   */
+  public final void clockAhead(Duration by) {
     clock.orElseThrow().set(by);
   }
 
   /** As kill -9: nothing is flushed, nobody is told. */
-  final void kill() {
+  public final void kill() {
     process.kill();
   }
 
-  final void restart() {
+  /** Kills the server, and starts it again. */
+  public final void restart() {
     kill();
     start();
   }
 
-  final void pause() {
+  /** Stops the server as {@code SIGSTOP} does: its connections stay, and nothing is answered. */
+  public final void pause() {
     process.pause();
   }
 
-  final void resume() {
+  /** Lets a paused server go on. */
+  public final void resume() {
     process.resume();
   }
 

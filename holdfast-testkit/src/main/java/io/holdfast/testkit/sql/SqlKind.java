@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.holdfast.jdbc;
+package io.holdfast.testkit.sql;
 
 import java.util.EnumMap;
 import java.util.Map;
 
 /** The databases that every test of the SQL stores runs on. */
-enum SqlKind {
+public enum SqlKind {
+  /** PostgreSQL. */
   POSTGRESQL,
+  /** MariaDB. */
   MARIADB,
+  /** MySQL. */
   MYSQL;
 
   private static final Map<SqlKind, SqlServer> SHARED = new EnumMap<>(SqlKind.class);
 
-  /** Starts a server for one test, which may do with it what it likes, and closes it. */
-  SqlServer start() {
+  /**
+   * Starts a server for one test, which may do with it what it likes, and closes it. Without the server's programs the
+   * test is not run, as {@link io.holdfast.testkit.process.ServerProcess#of} says.
+   *
+   * @return a server that answers
+   */
+  public SqlServer start() {
     return switch (this) {
       case POSTGRESQL -> PostgresServer.with();
       case MARIADB -> MariaServer.with();
@@ -21,8 +29,12 @@ enum SqlKind {
     };
   }
 
-  /** As {@link #start}, and the test may move the server's clock. */
-  SqlServer startWithAClock() {
+  /**
+   * As {@link #start}, and the test may move the server's clock.
+   *
+   * @return a server that answers
+   */
+  public SqlServer startWithAClock() {
     return switch (this) {
       case POSTGRESQL -> PostgresServer.withAClock();
       case MARIADB -> MariaServer.withAClock();
@@ -33,8 +45,10 @@ enum SqlKind {
   /**
    * Returns the server of all tests of this JVM that leave it running. It ends with the JVM; who uses it finds tables of
    * others there, or calls {@link SqlServer#dropTables} first.
+   *
+   * @return a server that answered once
    */
-  SqlServer shared() {
+  public SqlServer shared() {
     synchronized (SHARED) {
       return SHARED.computeIfAbsent(this, SqlKind::start);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.holdfast.jdbc;
+package io.holdfast.testkit.sql;
 
 import java.io.PrintWriter;
 import java.sql.Connection;
@@ -11,12 +11,19 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** A new connection every time, from a JDBC URL. */
-final class UrlDataSource implements DataSource {
+public final class UrlDataSource implements DataSource {
   private final String url;
   private final String user;
   private final String password;
 
-  UrlDataSource(String url, String user, String password) {
+  /**
+   * Opens nothing yet.
+   *
+   * @param url the JDBC URL; whose driver has to be there
+   * @param user the user
+   * @param password the user's password
+   */
+  public UrlDataSource(String url, String user, String password) {
     this.url = url;
     this.user = user;
     this.password = password;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.holdfast.jdbc;
+package io.holdfast.testkit.sql;
 
 import io.holdfast.testkit.process.ServerPrograms;
 import java.nio.file.Path;
@@ -7,22 +7,32 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A MariaDB of our own. */
-final class MariaServer extends MySqlFamily {
+public final class MariaServer extends MySqlFamily {
   private static final String PROGRAM = "mariadbd";
 
   private MariaServer(boolean movesItsClock, List<String> options) {
     super(PROGRAM, movesItsClock, options);
   }
 
-  /** Starts a server with more options, like {@code --sql-mode=SIMULTANEOUS_ASSIGNMENT}. */
-  static MariaServer with(String... options) {
+  /**
+   * Starts a server with more options.
+   *
+   * @param options for example {@code --sql-mode=SIMULTANEOUS_ASSIGNMENT}
+   * @return a server that answers
+   */
+  public static MariaServer with(String... options) {
     MariaServer server = new MariaServer(false, List.of(options));
     server.startNew(PROGRAM);
     return server;
   }
 
-  /** Starts a server whose clock can be moved. */
-  static MariaServer withAClock(String... options) {
+  /**
+   * Starts a server whose clock can be moved.
+   *
+   * @param options for example {@code --sql-mode=SIMULTANEOUS_ASSIGNMENT}
+   * @return a server that answers
+   */
+  public static MariaServer withAClock(String... options) {
     MariaServer server = new MariaServer(true, List.of(options));
     server.startNew(PROGRAM);
     return server;
@@ -39,13 +49,13 @@ final class MariaServer extends MySqlFamily {
   }
 
   @Override
-  String jdbcUrl(String database) {
+  public String jdbcUrl(String database) {
     // the driver insists on TLS otherwise
     return "jdbc:mariadb://127.0.0.1:" + port() + "/" + database + "?sslMode=disable";
   }
 
   @Override
-  String version() {
+  public String version() {
     return "MariaDB " + query("SELECT VERSION()").get(0).replaceFirst("-.*", "");
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.holdfast.jdbc;
+package io.holdfast.testkit.sql;
 
 import io.holdfast.testkit.process.ServerPrograms;
 import java.io.IOException;

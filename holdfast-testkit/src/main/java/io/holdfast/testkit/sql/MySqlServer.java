@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.holdfast.jdbc;
+package io.holdfast.testkit.sql;
 
 import io.holdfast.testkit.process.ServerPrograms;
 import java.nio.file.Path;
@@ -7,22 +7,32 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A MySQL of our own. */
-final class MySqlServer extends MySqlFamily {
+public final class MySqlServer extends MySqlFamily {
   private static final String PROGRAM = "mysqld";
 
   private MySqlServer(boolean movesItsClock, List<String> options) {
     super(PROGRAM, movesItsClock, options);
   }
 
-  /** Starts a server with more options, like {@code --transaction-isolation=SERIALIZABLE}. */
-  static MySqlServer with(String... options) {
+  /**
+   * Starts a server with more options.
+   *
+   * @param options for example {@code --transaction-isolation=SERIALIZABLE}
+   * @return a server that answers
+   */
+  public static MySqlServer with(String... options) {
     MySqlServer server = new MySqlServer(false, List.of(options));
     server.startNew(PROGRAM);
     return server;
   }
 
-  /** Starts a server whose clock can be moved. */
-  static MySqlServer withAClock(String... options) {
+  /**
+   * Starts a server whose clock can be moved.
+   *
+   * @param options for example {@code --transaction-isolation=SERIALIZABLE}
+   * @return a server that answers
+   */
+  public static MySqlServer withAClock(String... options) {
     MySqlServer server = new MySqlServer(true, List.of(options));
     server.startNew(PROGRAM);
     return server;
@@ -36,12 +46,12 @@ final class MySqlServer extends MySqlFamily {
   }
 
   @Override
-  String jdbcUrl(String database) {
+  public String jdbcUrl(String database) {
     return "jdbc:mysql://127.0.0.1:" + port() + "/" + database;
   }
 
   @Override
-  String version() {
+  public String version() {
     return "MySQL " + query("SELECT VERSION()").get(0).replaceFirst("-.*", "");
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.holdfast.jdbc;
+package io.holdfast.testkit.sql;
 
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.ServerProcess;
@@ -10,13 +10,14 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Locale;
 import javax.sql.DataSource;
 
 /**
  * A pgbouncer of our own in front of a PostgreSQL, which lends a connection for one transaction: the next one of the same
  * client may run on another connection, and what belongs to a session (LISTEN, SET, advisory locks) goes astray.
  */
-final class PgBouncer implements AutoCloseable {
+public final class PgBouncer implements AutoCloseable {
   private final ServerProcess process = ServerProcess.of("pgbouncer");
   private final int port = ServerProcess.freePort();
   private final SqlServer server;
@@ -27,13 +28,14 @@ final class PgBouncer implements AutoCloseable {
    * @param server the PostgreSQL
    * @param connections how many it lends at the same time
    */
-  PgBouncer(PostgresServer server, int connections) {
+  public PgBouncer(PostgresServer server, int connections) {
     this.server = server;
     process.closeWith("TERM");
     Path folder = process.folder();
     write("users", "\"" + server.user() + "\" \"" + server.password() + "\"\n");
     write(
-        "pgbouncer.ini", """
+        "pgbouncer.ini",
+        String.format(Locale.ROOT, """
         [databases]
         * = host=127.0.0.1 port=%d
         [pgbouncer]
@@ -45,7 +47,7 @@ final class PgBouncer implements AutoCloseable {
         pool_mode = transaction
         default_pool_size = %d
         ignore_startup_parameters = extra_float_digits
-        """.formatted(server.port(), port, folder.resolve("users"), connections));
+        """, server.port(), port, folder.resolve("users"), connections));
     start();
   }
 
@@ -58,7 +60,7 @@ final class PgBouncer implements AutoCloseable {
   }
 
   /** Starts the process, and waits until it answers. */
-  void start() {
+  public void start() {
     process.start(List.of(process.folder().resolve("pgbouncer.ini").toString()));
     Await.until("pgbouncer answers", this::answers);
   }
@@ -75,25 +77,36 @@ final class PgBouncer implements AutoCloseable {
     }
   }
 
-  /** Returns the JDBC URL of the same database, through pgbouncer. */
-  String jdbcUrl() {
+  /**
+   * Returns the JDBC URL of the same database, through pgbouncer.
+   *
+   * @return the URL, without user and password
+   */
+  public String jdbcUrl() {
     return "jdbc:postgresql://127.0.0.1:" + port + "/" + SqlServer.DATABASE;
   }
 
-  /** Returns new connections of the plain user, whose statements are prepared for one transaction only. */
-  DataSource dataSource() {
+  /**
+   * Returns new connections of the plain user, whose statements are prepared for one transaction only.
+   *
+   * @return a new connection each time
+   */
+  public DataSource dataSource() {
     return new UrlDataSource(jdbcUrl() + "?prepareThreshold=0", server.user(), server.password());
   }
 
-  void kill() {
+  /** As kill -9: its clients lose their connections. */
+  public void kill() {
     process.kill();
   }
 
-  void pause() {
+  /** Stops it as {@code SIGSTOP} does: connections stay, and nothing is answered. */
+  public void pause() {
     process.pause();
   }
 
-  void resume() {
+  /** Lets it go on. */
+  public void resume() {
     process.resume();
   }
 
