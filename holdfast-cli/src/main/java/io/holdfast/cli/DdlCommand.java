@@ -7,17 +7,30 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /** {@code holdfast ddl}. */
 @Command(
     name = "ddl",
     header = "Prints the statements that make the store's schema by hand.",
     description = {"", "Does not contact the store.", ""},
-    footer = {"", "Example:", "  holdfast ddl --store sqlite:locks.db"},
+    footer = {
+      "",
+      "Examples:",
+      "  holdfast ddl --store sqlite:locks.db",
+      "  holdfast ddl --store @store.uri --data | psql ..."
+    },
     sortOptions = false)
 final class DdlCommand implements Callable<Integer> {
   @Mixin
   StoreOption store = new StoreOption();
+
+  @Option(
+      names = "--data",
+      description =
+          "Print also the tables of what guards an application's own data in PostgreSQL, MySQL or MariaDB:"
+              + " holdfast_fence (FencingGuard), holdfast_row and holdfast_version (DataLocks).")
+  boolean data;
 
   @Mixin
   Verbosity verbosity = new Verbosity();
@@ -26,13 +39,19 @@ final class DdlCommand implements Callable<Integer> {
   public Integer call() {
     Messages messages = verbosity.messages();
     try (LockStore opened = Stores.open(store.choose(messages).uri())) {
-      List<String> schema = opened.schema();
-      if (schema.isEmpty()) {
-        messages.note(opened.describe() + " needs no schema");
+      print(opened.schema(), opened.describe() + " needs no schema", messages);
+      if (data) {
+        print(opened.dataSchema(), opened.describe() + " has no tables for other data", messages);
       }
-      schema.forEach(
-          statement -> Output.print(statement.endsWith(";") ? statement : statement + ";"));
       return Exit.OK;
     }
+  }
+
+  private static void print(List<String> schema, String ifNone, Messages messages) {
+    if (schema.isEmpty()) {
+      messages.note(ifNone);
+    }
+    schema.forEach(
+        statement -> Output.print(statement.endsWith(";") ? statement : statement + ";"));
   }
 }

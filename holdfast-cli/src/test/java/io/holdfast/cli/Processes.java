@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.cli;
 
+import io.holdfast.testkit.sql.SqlKind;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -9,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -33,11 +35,25 @@ final class Processes implements BeforeEachCallback, AfterEachCallback {
   private Path folder = Path.of("set before each test");
   private String store = "set before each test";
 
-  /** Locks are in this kind of store from now on: a {@code sqlite} file, or a {@code redis} server under a prefix. */
+  /** Locks are in this kind of store from now on: a {@code sqlite} file, or a server under a prefix. */
   void use(String kind) {
-    store = kind.equals("redis")
-        ? RedisTopology.SINGLE.uri() + "?holdfast.prefix=test" + TESTS.incrementAndGet() + ":"
-        : "sqlite:" + folder.resolve("test.db");
+    store = switch (kind) {
+      case "sqlite" -> "sqlite:" + folder.resolve("test.db");
+      case "redis" -> RedisTopology.SINGLE.uri() + "?holdfast.prefix=" + prefix() + ":";
+      default ->
+        SqlKind.valueOf(kind.toUpperCase(Locale.ROOT))
+            .shared()
+            .storeUri("holdfast.prefix=" + prefix() + "_");
+    };
+  }
+
+  private static String prefix() {
+    return "test" + TESTS.incrementAndGet();
+  }
+
+  /** The address of the store of the test. */
+  String store() {
+    return store;
   }
 
   @Override

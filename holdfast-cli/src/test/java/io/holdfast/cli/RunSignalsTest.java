@@ -17,7 +17,15 @@ class RunSignalsTest {
   final Processes processes = new Processes();
 
   @ParameterizedTest
-  @CsvSource({"sqlite, INT, 130", "sqlite, TERM, 143", "sqlite, HUP, 129", "redis, INT, 130"})
+  @CsvSource({
+    "sqlite, INT, 130",
+    "sqlite, TERM, 143",
+    "sqlite, HUP, 129",
+    "redis, INT, 130",
+    "postgresql, INT, 130",
+    "mariadb, INT, 130",
+    "mysql, INT, 130"
+  })
   void signalled_whileWaiting_withdraws(String store, String signal, int code) {
     processes.use(store);
     Job holder = processes.holdfast("run", "lock", "sh", "-c", "echo $$ >child.pid; " + LOOP);
@@ -75,7 +83,10 @@ class RunSignalsTest {
     "sqlite, sh, INT",
     "sqlite, sh, TERM",
     "sqlite, sh, HUP",
-    "redis, bash, TERM"
+    "redis, bash, TERM",
+    "postgresql, bash, INT",
+    "mariadb, bash, TERM",
+    "mysql, bash, INT"
   })
   void signalled_whileTheCommandRuns_isPassedOnToAllOfIt(
       String store, String shell, String signal) {
@@ -135,7 +146,14 @@ class RunSignalsTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"sqlite, bash", "sqlite, sh", "redis, bash"})
+  @CsvSource({
+    "sqlite, bash",
+    "sqlite, sh",
+    "redis, bash",
+    "postgresql, bash",
+    "mariadb, bash",
+    "mysql, bash"
+  })
   void killed_theCommandAndAllOfItEndToo(String store, String shell) {
     processes.use(store);
     String work = processes.script(
@@ -188,7 +206,14 @@ class RunSignalsTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"sqlite, bash", "sqlite, sh", "redis, bash"})
+  @CsvSource({
+    "sqlite, bash",
+    "sqlite, sh",
+    "redis, bash",
+    "postgresql, bash",
+    "mariadb, bash",
+    "mysql, bash"
+  })
   void stopped_pastTheLease_killsTheCommandWhenItIsContinued(String store, String shell) {
     processes.use(store);
     Job job = processes.holdfastWith(

@@ -146,6 +146,16 @@ public interface LockStore extends AutoCloseable {
    */
   List<String> schema();
 
+  /**
+   * Returns what {@code ddl --data} prints beside {@link #schema()}: tables of what guards an application's own data in the
+   * same database, wherever its locks are. No I/O.
+   *
+   * @return statements that make them by hand; empty unless the store says otherwise
+   */
+  default List<String> dataSchema() {
+    return List.of();
+  }
+
   /** Lets go of connections and threads. Stages that are under way may fail. */
   @Override
   void close();

@@ -20,6 +20,7 @@ import io.holdfast.spi.StoreRuntime;
 import io.holdfast.spi.StoreTraits;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -198,6 +199,15 @@ public final class JdbcStore implements LockStore {
   @Override
   public List<String> schema() {
     return dialect.ddl(options.tables());
+  }
+
+  /** Tables that the connection finds without a schema: parameters of the locks' tables do not apply to them. */
+  @Override
+  public List<String> dataSchema() {
+    // the same words for MySQL and MariaDB
+    DatabaseKind kind =
+        dialect instanceof PostgresDialect ? DatabaseKind.POSTGRESQL : DatabaseKind.MYSQL;
+    return Arrays.stream(DataTable.values()).map(each -> each.ddl(kind)).toList();
   }
 
   /**

@@ -21,7 +21,7 @@ final class PooledSource implements JdbcSource {
       "jdbc:mysql", "org.mariadb.jdbc:mariadb-java-client or com.mysql:mysql-connector-j");
 
   /** Less than a request has by default: the pool tells only after this what the driver said at once. */
-  private static final long CONNECT_TIMEOUT_MILLIS = 2000;
+  private static final long CONNECT_TIMEOUT_MILLIS = 1500;
 
   /** The shortest that the pool takes: a client at rest has one connection, that for renewals. */
   private static final long IDLE_MILLIS = 10_000;

@@ -165,6 +165,11 @@ public final class FaultyStore implements LockStore {
   }
 
   @Override
+  public List<String> dataSchema() {
+    return store.dataSchema();
+  }
+
+  @Override
   public void close() {
     store.close();
   }

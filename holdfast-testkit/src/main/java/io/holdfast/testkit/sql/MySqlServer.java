@@ -3,6 +3,8 @@ package io.holdfast.testkit.sql;
 
 import io.holdfast.testkit.process.ServerPrograms;
 import java.nio.file.Path;
+import java.sql.DriverManager;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -47,7 +49,25 @@ public final class MySqlServer extends MySqlFamily {
 
   @Override
   public String jdbcUrl(String database) {
-    return "jdbc:mysql://127.0.0.1:" + port() + "/" + database;
+    String url = "jdbc:mysql://127.0.0.1:" + port() + "/" + database;
+    // MariaDB's driver insists on TLS otherwise
+    return hasDriver(url) ? url : url + "?sslMode=disable";
+  }
+
+  @Override
+  String ownUrl() {
+    String url = jdbcUrl();
+    return hasDriver(url) ? url : url + "&permitMysqlScheme";
+  }
+
+  /** MySQL's own driver, which is GPL, may be missing; then MariaDB's serves, if it is told to. */
+  private static boolean hasDriver(String url) {
+    try {
+      return DriverManager.getDriver(url) != null;
+    } catch (SQLException e) {
+      // that is how it says that there is none
+      return false;
+    }
   }
 
   @Override

@@ -54,6 +54,11 @@ public abstract class SqlServer implements AutoCloseable {
    */
   public abstract String jdbcUrl(String database);
 
+  /** Returns the JDBC URL of the database as the harness itself uses it. */
+  String ownUrl() {
+    return jdbcUrl();
+  }
+
   /**
    * Returns the user who may do everything everywhere, with {@link #superuserPassword}.
    *
@@ -168,7 +173,7 @@ public abstract class SqlServer implements AutoCloseable {
    * @return a new connection each time
    */
   public final DataSource dataSource() {
-    return new UrlDataSource(jdbcUrl(), USER, PASSWORD);
+    return new UrlDataSource(ownUrl(), USER, PASSWORD);
   }
 
   /**
@@ -177,7 +182,7 @@ public abstract class SqlServer implements AutoCloseable {
    * @return a new connection each time
    */
   public final DataSource superuserDataSource() {
-    return new UrlDataSource(jdbcUrl(), superuser(), SUPERUSER_PASSWORD);
+    return new UrlDataSource(ownUrl(), superuser(), SUPERUSER_PASSWORD);
   }
 
   /**

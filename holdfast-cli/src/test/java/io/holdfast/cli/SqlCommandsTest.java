@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.testkit.process.ServerProcess;
+import io.holdfast.testkit.sql.SqlKind;
+import io.holdfast.testkit.sql.SqlServer;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** {@code holdfast} with {@code --store jdbc:...}, in processes of its own, on real servers. */
+class SqlCommandsTest {
+  private static final Pattern PREFIX = Pattern.compile("holdfast\\.prefix=(\\w+)");
+
+  @RegisterExtension
+  final Processes processes = new Processes();
+
+  private void use(SqlKind kind) {
+    processes.use(kind.name().toLowerCase(Locale.ROOT));
+  }
+
+  /** A command that says that it runs, and ends when it may. */
+  private String work() {
+    return processes.script(
+        "work",
+        "echo start $1 $HOLDFAST_TOKEN >>log",
+        "echo $$ >$1.pid",
+        "until [ -e go ]; do sleep 0.05; done",
+        "echo end $1 >>log");
+  }
+
+  /** How many locks somebody has left word at that he waits for them. */
+  private String wanted(SqlKind kind) {
+    Matcher prefix = PREFIX.matcher(processes.store());
+    assertThat(prefix.find()).isTrue();
+    return kind.shared()
+        .query("SELECT COUNT(*) FROM " + prefix.group(1) + "lock WHERE wanted_us > 0")
+        .get(0);
+  }
+
+  /** Two jobs, who looks at them, and who ends one: all that the commands say and do, wherever the locks are. */
+  @ParameterizedTest
+  @EnumSource
+  void jobs_takeTurns(SqlKind kind) {
+    use(kind);
+    String work = work();
+    Job first = processes.holdfast("run", "--lease", "3s", "jobs", work, "A");
+    long child = processes.pid("A.pid");
+    Job third = processes.holdfast("run", "-n", "jobs", work, "C");
+    Job late = processes.holdfast("run", "-w", "300ms", "-E", "3", "jobs", work, "D");
+    Job second = processes.holdfast("run", "--fair", "jobs", work, "B");
+    assertThat(third.exitCode()).as(third::toString).isEqualTo(75);
+    assertThat(third.stderr())
+        .startsWith("holdfast: lock \"jobs\" is busy: held by work (host ")
+        .contains("pid " + first.pid());
+    assertThat(late.exitCode()).as(late::toString).isEqualTo(3);
+    Await.until("B waits", () -> showsAWaiter("jobs"), processes::everything);
+    Job list = processes.holdfast("ls", "job");
+    assertThat(exitedStdout(list))
+        .startsWith("jobs  held by work (host ")
+        .contains("pid " + first.pid());
+    assertThat(exitedStdout(processes.holdfast("ls", "other/"))).isEmpty();
+    assertThat(processes.read("log")).doesNotContain("start B");
+    Job force = processes.holdfast("release", "--force", "--yes", "jobs");
+    assertThat(force.exitCode()).as(force::toString).isZero();
+    assertThat(force.stderr()).contains("was taken from its holder").contains("pid " + first.pid());
+    assertThat(first.exitCode()).as(first::toString).isEqualTo(76);
+    assertThat(first.stderr()).contains("lost the lock \"jobs\"");
+    processes.untilGone(child);
+    processes.touch("go");
+    assertThat(second.exitCode()).as(second::toString).isZero();
+    List<String> log = processes.read("log").lines().toList();
+    assertThat(log).hasSize(3);
+    assertThat(log.get(2)).isEqualTo("end B");
+    assertThat(token(log.get(1))).isGreaterThan(token(log.get(0)));
+    assertThat(processes.holdfast("show", "jobs").exitCode()).isEqualTo(1);
+    Job nobody = processes.holdfast("release", "--force", "--yes", "jobs");
+    assertThat(nobody.exitCode()).as(nobody::toString).isEqualTo(1);
+  }
+
+  private boolean showsAWaiter(String lock) {
+    return exitedStdout(processes.holdfast("show", "--json", lock)).contains("\"waiters\": 1");
+  }
+
+  private static long token(String line) {
+    return Long.parseLong(line.substring(line.lastIndexOf(' ') + 1));
+  }
+
+  /** Killed with kill -9: its command is ended, and the lock is free when its lease has ended, not before. */
+  @ParameterizedTest
+  @EnumSource
+  void kill_ofTheHolder_freesTheLockAfterItsLease(SqlKind kind) {
+    use(kind);
+    String work = work();
+    Job first = processes.holdfast("run", "--lease", "4s", "killed", work, "A");
+    long child = processes.pid("A.pid");
+    Job second = processes.holdfast("run", "killed", work, "B");
+    Await.until("B waits", () -> wanted(kind).equals("1"), processes::everything);
+    first.signal("KILL");
+    assertThat(processes.read("log")).doesNotContain("start B");
+    processes.pid("B.pid");
+    processes.untilGone(child);
+    processes.touch("go");
+    assertThat(second.exitCode()).as(second::toString).isZero();
+    assertThat(processes.read("log")).doesNotContain("end A").contains("end B");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void atLeast_keepsTheLock(SqlKind kind) {
+    use(kind);
+    Job first = processes.holdfast("run", "-n", "--at-least", "1h", "hourly", "true");
+    assertThat(first.exitCode()).as(first::toString).isZero();
+    Job refused = processes.holdfast("run", "-n", "hourly", "true");
+    assertThat(refused.exitCode()).as(refused::toString).isEqualTo(75);
+    assertThat(refused.stderr()).contains("kept for another ");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void doctor_tellsWhatTheServerDoes(SqlKind kind) {
+    use(kind);
+    Job job = processes.holdfast("doctor");
+    assertThat(job.exitCode()).as(job::toString).isZero();
+    assertThat(job.stdout())
+        .startsWith("store jdbc:" + kind.name().toLowerCase(Locale.ROOT))
+        .contains("ok       connection: ")
+        .doesNotContain("secret")
+        .doesNotContain("problem");
+  }
+
+  /** What it prints makes everything, for an account that may not make tables itself. */
+  @ParameterizedTest
+  @EnumSource
+  void ddl_makesAllTables(SqlKind kind) throws SQLException {
+    use(kind);
+    SqlServer server = kind.shared();
+    server.execute(
+        "DROP TABLE IF EXISTS holdfast_fence",
+        "DROP TABLE IF EXISTS holdfast_row",
+        "DROP TABLE IF EXISTS holdfast_version");
+    Map<String, String> require =
+        Map.of("HOLDFAST_STORE", processes.store() + "&holdfast.tables=require");
+    Job without = processes.holdfast(require, "run", "-n", "lock", "true");
+    assertThat(without.exitCode()).as(without::toString).isEqualTo(77);
+    assertThat(without.stderr()).contains("holdfast ddl");
+    String plain = exitedStdout(processes.holdfast("ddl"));
+    String all = exitedStdout(processes.holdfast("ddl", "--data"));
+    assertThat(plain).endsWith(";\n").doesNotContain("holdfast_fence");
+    assertThat(all).startsWith(plain).endsWith(";\n");
+    try (Connection connection = server.connect();
+        Statement statement = connection.createStatement()) {
+      for (String each : all.split(";\n", -1)) {
+        if (!each.isBlank()) {
+          statement.execute(each);
+        }
+      }
+    }
+    Job with = processes.holdfast(require, "run", "-n", "lock", "true");
+    assertThat(with.exitCode()).as(with::toString).isZero();
+    for (String table : List.of("holdfast_fence", "holdfast_row", "holdfast_version")) {
+      assertThat(server.query("SELECT COUNT(*) FROM " + table)).containsExactly("0");
+    }
+  }
+
+  /** A wrong password, and a server that is not there: one line each, without the password; nothing runs. */
+  @ParameterizedTest
+  @EnumSource
+  void run_withoutAStore_saysWhy(SqlKind kind) {
+    use(kind);
+    String good = processes.store();
+    String wrong = good.replace("password=secret", "password=guessed");
+    Job refused =
+        processes.holdfast(Map.of("HOLDFAST_STORE", wrong), "run", "-n", "lock", "touch", "ran");
+    assertThat(refused.exitCode()).as(refused::toString).isEqualTo(77);
+    assertThat(refused.stderr()).startsWith("holdfast: ").hasLineCount(1).doesNotContain("guessed");
+    String nobody =
+        good.replace(":" + kind.shared().port() + "/", ":" + ServerProcess.freePort() + "/");
+    Map<String, String> nowhere = Map.of("HOLDFAST_STORE", nobody);
+    Job unreachable = processes.holdfast(nowhere, "run", "-n", "lock", "touch", "ran");
+    assertThat(unreachable.exitCode()).as(unreachable::toString).isEqualTo(69);
+    assertThat(unreachable.stderr())
+        .startsWith("holdfast: ")
+        .hasLineCount(1)
+        .doesNotContain("secret");
+    assertThat(processes.file("ran")).doesNotExist();
+    assertThat(processes.holdfast(nowhere, "doctor").exitCode()).isEqualTo(1);
+  }
+
+  private static String exitedStdout(Job job) {
+    assertThat(job.exitCode()).as(job::toString).isZero();
+    return job.stdout();
+  }
+}
