@@ -17,14 +17,24 @@ record GivenSource(DataSource dataSource) implements JdbcSource {
   }
 
   @Override
+  public Connection connectAside() throws SQLException {
+    return dataSource.getConnection();
+  }
+
+  @Override
+  public boolean sparesOne() {
+    return DataSourceRoom.isThere(dataSource);
+  }
+
+  @Override
   public void close() {
     // it is not ours
   }
 
   /** Asks what database it leads to. */
-  JdbcDialect dialect() {
+  JdbcDialect dialect(JdbcOptions options) {
     try (Connection connection = connect()) {
-      return DatabaseKind.of(connection).isPostgres() ? new PostgresDialect() : new MySqlDialect();
+      return options.dialect(DatabaseKind.of(connection).isPostgres(), STORE);
     } catch (SQLException e) {
       throw new StoreUnavailableException(
           STORE + ": it gave no connection, so that nobody knows what database it leads to",

@@ -57,12 +57,19 @@ final class JdbcAdmin {
   }
 
   CompletionStage<Boolean> evict(LockKey name, long revision) {
-    return lane.submit(session -> dialect.evict(session, name, revision)).thenApply(evicted -> {
-      if (evicted) {
-        waiting.lookNow(name);
-      }
-      return evicted;
-    });
+    return lane.submit(session -> {
+          boolean evicted = dialect.evict(session, name, revision);
+          if (evicted) {
+            dialect.tell(session, name);
+          }
+          return evicted;
+        })
+        .thenApply(evicted -> {
+          if (evicted) {
+            waiting.lookNow(name);
+          }
+          return evicted;
+        });
   }
 
   CompletionStage<List<Finding>> diagnose() {

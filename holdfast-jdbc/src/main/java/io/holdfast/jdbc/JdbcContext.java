@@ -4,7 +4,6 @@ package io.holdfast.jdbc;
 import io.holdfast.Moment;
 import io.holdfast.spi.StoreEvents;
 import io.holdfast.spi.StoreRuntime;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.SplittableRandom;
 
@@ -43,11 +42,14 @@ record JdbcContext(
     return new SplittableRandom(runtime.random().nextLong());
   }
 
+  /** How long a driver waits for an answer. */
+  int timeoutMillis() {
+    long timeout = runtime.requestTimeout().toMillis() + TIMEOUT_SLACK_MILLIS;
+    return (int) Math.min(timeout, Integer.MAX_VALUE);
+  }
+
   /** Borrows a connection. */
   JdbcSession open() throws SQLException {
-    Connection connection = source.connect();
-    long timeout = runtime.requestTimeout().toMillis() + TIMEOUT_SLACK_MILLIS;
-    return JdbcSession.open(
-        connection, dialect, options.tables(), (int) Math.min(timeout, Integer.MAX_VALUE));
+    return JdbcSession.open(source.connect(), dialect, options.tables(), timeoutMillis());
   }
 }

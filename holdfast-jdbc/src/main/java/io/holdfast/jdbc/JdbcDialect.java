@@ -59,9 +59,14 @@ interface JdbcDialect {
    * @param readCommitted whether it is to judge by what is committed when a statement begins
    * @param setUp what sets it up, empty for nothing
    * @param undo what puts back what was there before, empty for nothing
+   * @param last what has to be put back at the driver, after the last statement
    */
-  record Setup(boolean readCommitted, String setUp, String undo) {
+  record Setup(boolean readCommitted, String setUp, String undo, JdbcSession.Step last) {
     static final Setup NOTHING = new Setup(true, "", "");
+
+    Setup(boolean readCommitted, String setUp, String undo) {
+      this(readCommitted, setUp, undo, () -> {});
+    }
   }
 
   /** Asks how a connection is to be set up; once for each that is borrowed. */
@@ -107,11 +112,29 @@ interface JdbcDialect {
   void want(JdbcSession session, Collection<String> names, String client, long lastsUs)
       throws SQLException;
 
-  /** Takes this client's word back. */
-  void unwant(JdbcSession session, LockKey name, String client) throws SQLException;
+  /** Takes this client's word back; says whether there was any. */
+  boolean unwant(JdbcSession session, LockKey name, String client) throws SQLException;
 
   /** Goes to the end of the queue, or stays where it stands, with a full lease; nothing changes after giveUpUs. */
   void enter(JdbcSession session, Claim claim, long giveUpUs, long leaseUs) throws SQLException;
+
+  /**
+   * Tells whoever listens that a lock may be free, or that somebody else's word that he waits for it is gone: what is not a
+   * plain release, which says so itself. Nothing where nobody can listen.
+   */
+  default void tell(JdbcSession session, LockKey name) throws SQLException {
+    // waiters look
+  }
+
+  /** Makes what hears of releases while somebody waits. */
+  default Wakeups wakeups(JdbcContext context, JdbcLane lane, Waiting waiting) {
+    return Wakeups.NONE;
+  }
+
+  /** Whether waiters can hear of releases at all. */
+  default boolean canTell() {
+    return false;
+  }
 
   boolean leave(JdbcSession session, ClaimId claim) throws SQLException;
 
@@ -142,8 +165,8 @@ interface JdbcDialect {
 
   int deleteDeadWaiters(JdbcSession session, int most) throws SQLException;
 
-  /** Looks at the server's settings. */
-  List<Finding> diagnose(JdbcSession session) throws SQLException;
+  /** Looks at the server's settings, and at what stands between. */
+  List<Finding> diagnose(JdbcContext context, JdbcSession session) throws SQLException;
 
   /** What a failure means. */
   JdbcErrors.Kind kind(SQLException e);

@@ -34,7 +34,7 @@ final class JdbcDoctor {
         session.tables().lock() + " and others, format " + JdbcSchema.FORMAT,
         "");
     clock(session);
-    findings.addAll(context.dialect().diagnose(session));
+    findings.addAll(context.dialect().diagnose(context, session));
     return List.copyOf(findings);
   }
 

@@ -126,8 +126,13 @@ final class JdbcLocks {
     waiting.remove(claim.id());
     return lane.submit(session -> {
           Ended ended = end(session, claim, keepForUs, finalUs);
-          if (wasLast && ended.outcome() != Outcome.RELEASED) {
-            dialect.unwant(session, claim.name(), claim.id().client());
+          if (ended.outcome() != Outcome.RELEASED) {
+            boolean hadWord =
+                wasLast && dialect.unwant(session, claim.name(), claim.id().client());
+            if (hadWord || ended.outcome() == Outcome.WITHDRAWN) {
+              // others may have counted on this word, or stand behind it in the queue
+              dialect.tell(session, claim.name());
+            }
           }
           return ended;
         })

@@ -4,6 +4,7 @@ package io.holdfast.jdbc;
 import io.holdfast.ConfigurationException;
 import io.holdfast.spi.StoreAddress;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -14,25 +15,29 @@ import java.util.Optional;
  * @param pollAtMost the longest that a waiter does not look
  * @param connections how many connections there may be beside the one for renewals
  * @param createsTables whether missing tables are made
+ * @param listening whether waiters listen
+ * @param durability what a commit waits for
  */
 record JdbcOptions(
     JdbcTables tables,
     Duration retention,
     Duration pollAtMost,
     int connections,
-    boolean createsTables) {
-  static final String PREFIX = "holdfast_";
-  static final JdbcOptions DEFAULT = new JdbcOptions(
-      JdbcTables.of("", PREFIX), Duration.ofHours(24), Duration.ofMillis(50), 8, true);
+    boolean createsTables,
+    Listening listening,
+    Durability durability) {
+  static final JdbcOptions DEFAULT = of(JdbcSettings.defaults());
 
-  private static final Duration SHORTEST_RETENTION = Duration.ofMinutes(1);
-  private static final Duration LONGEST_RETENTION = Duration.ofDays(3660);
-  private static final Duration SHORTEST_POLL = Duration.ofMillis(2);
-  private static final Duration LONGEST_POLL = Duration.ofSeconds(10);
-  private static final int MOST_CONNECTIONS = 256;
-
-  /** A database's shortest limit for an identifier is 63 bytes; the names of our tables and keys come on top. */
-  private static final String IDENTIFIER = "[a-z_][a-z0-9_]{0,39}";
+  static JdbcOptions of(JdbcSettings settings) {
+    return new JdbcOptions(
+        JdbcTables.of(settings.schema(), settings.prefix()),
+        settings.retention(),
+        settings.poll(),
+        settings.connections(),
+        settings.createsTables(),
+        settings.listening(),
+        settings.durability());
+  }
 
   /**
    * Reads an address.
@@ -40,24 +45,45 @@ record JdbcOptions(
    * @throws ConfigurationException if it does not make sense
    */
   static JdbcOptions of(StoreAddress address) {
-    address.requireOnly("retention", "poll", "connections", "prefix", "schema", "tables");
-    String schema = identifier(address, "schema").orElse("");
-    return new JdbcOptions(
-        JdbcTables.of(schema, identifier(address, "prefix").orElse(PREFIX)),
-        address.duration("retention", DEFAULT.retention, SHORTEST_RETENTION, LONGEST_RETENTION),
-        address.duration("poll", DEFAULT.pollAtMost, SHORTEST_POLL, LONGEST_POLL),
-        connections(address),
-        create(address));
+    address.requireOnly(
+        "retention", "poll", "connections", "prefix", "schema", "tables", "listen", "durability");
+    JdbcSettings.Builder settings = JdbcSettings.builder()
+        .retention(address.duration(
+            "retention",
+            DEFAULT.retention,
+            JdbcSettings.SHORTEST_RETENTION,
+            JdbcSettings.LONGEST_RETENTION))
+        .poll(address.duration(
+            "poll", DEFAULT.pollAtMost, JdbcSettings.SHORTEST_POLL, JdbcSettings.LONGEST_POLL))
+        .connections(connections(address))
+        .createsTables(one(
+            address,
+            "tables",
+            "create",
+            Map.of("create", true, "require", false),
+            "\"create\" (missing tables are made) or \"require\" (they must be there)"))
+        .listening(one(
+            address,
+            "listen",
+            "auto",
+            Map.of("auto", Listening.AUTO, "always", Listening.ALWAYS, "never", Listening.NEVER),
+            "\"auto\", \"always\" (waiters on PostgreSQL listen) or \"never\" (they poll)"))
+        .durability(
+            one(
+                address,
+                "durability",
+                "database",
+                Map.of("database", Durability.DATABASE, "relaxed", Durability.RELAXED),
+                "\"database\" (what it is set to) or \"relaxed\" (PostgreSQL: a crash may forget the last grants)"));
+    identifier(address, "schema").ifPresent(settings::schema);
+    identifier(address, "prefix").ifPresent(settings::prefix);
+    return of(settings.build());
   }
 
   private static Optional<String> identifier(StoreAddress address, String option) {
     Optional<String> text = address.option(option);
-    if (text.isPresent() && !text.get().matches(IDENTIFIER)) {
-      throw refused(
-          address,
-          option,
-          text.get(),
-          "a name of lower-case letters, digits and _, up to 40 of them, not beginning with a digit");
+    if (text.isPresent() && !JdbcSettings.isIdentifier(text.get())) {
+      throw refused(address, option, text.get(), JdbcSettings.IDENTIFIERS);
     }
     return text;
   }
@@ -67,32 +93,55 @@ record JdbcOptions(
     if (text.isEmpty()) {
       return DEFAULT.connections;
     }
+    String expected = "a number from 1 to " + JdbcSettings.MOST_CONNECTIONS;
     try {
       int number = Integer.parseInt(text.get());
-      if (number >= 1 && number <= MOST_CONNECTIONS) {
+      if (number >= 1 && number <= JdbcSettings.MOST_CONNECTIONS) {
         return number;
       }
     } catch (NumberFormatException e) {
-      throw refused(address, "connections", text.get(), "a number from 1 to " + MOST_CONNECTIONS);
+      throw refused(address, "connections", text.get(), expected);
     }
-    throw refused(address, "connections", text.get(), "a number from 1 to " + MOST_CONNECTIONS);
+    throw refused(address, "connections", text.get(), expected);
   }
 
-  private static boolean create(StoreAddress address) {
-    String text = address.option("tables").orElse("create");
-    if (!text.equals("create") && !text.equals("require")) {
-      throw refused(
-          address,
-          "tables",
-          text,
-          "\"create\" (missing tables are made) or \"require\" (they must be there)");
+  private static <T> T one(
+      StoreAddress address,
+      String option,
+      String otherwise,
+      Map<String, T> known,
+      String expected) {
+    String text = address.option(option).orElse(otherwise);
+    T value = known.get(text);
+    if (value == null) {
+      throw refused(address, option, text, expected);
     }
-    return text.equals("create");
+    return value;
   }
 
   private static ConfigurationException refused(
       StoreAddress address, String option, String text, String expected) {
     return new ConfigurationException(
         "holdfast." + option + "=" + text + " is not " + expected, address.toString(), null);
+  }
+
+  /**
+   * Makes what speaks to the database.
+   *
+   * @param store its address for people
+   * @throws ConfigurationException if the database cannot do what is asked for
+   */
+  JdbcDialect dialect(boolean postgres, String store) {
+    if (postgres) {
+      return new PostgresDialect(durability);
+    }
+    if (durability == Durability.RELAXED) {
+      throw new ConfigurationException(
+          "holdfast.durability=relaxed is PostgreSQL's alone: what a commit waits for is a setting of the whole server on"
+              + " MySQL and MariaDB (innodb_flush_log_at_trx_commit), and a connection cannot have its own",
+          store,
+          null);
+    }
+    return new MySqlDialect();
   }
 }

@@ -157,6 +157,7 @@ final class JdbcSession {
       if (!wasAutoCommit) {
         connection.setAutoCommit(false);
       }
+      setup.last().run();
       connection.setNetworkTimeout(HERE, timeoutMillis);
       connection.close();
     } catch (SQLException | RuntimeException e) {

@@ -9,6 +9,12 @@ interface JdbcSource {
   /** Borrows a connection; closing it gives it back. */
   Connection connect() throws SQLException;
 
+  /** Opens or borrows one that is kept beside the few that do the work, for as long as somebody waits. */
+  Connection connectAside() throws SQLException;
+
+  /** Whether there is such a one to spare, as far as that is known. */
+  boolean sparesOne();
+
   /** Closes a pool of our own, and leaves the application's alone. */
   void close();
 }

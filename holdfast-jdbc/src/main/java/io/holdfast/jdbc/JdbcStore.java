@@ -42,7 +42,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Each request is one statement, and a transaction by itself. A lock is a row with an end in the database's time;
  * whoever waits looks at the rows of all its locks with one query, at most once in a while, and fair waiters have rows of
- * their own, which are leases too.
+ * their own, which are leases too. On PostgreSQL a release tells those who wait ({@link PostgresListener}), and looks are
+ * rare.
  *
  * <h2>Guarantees</h2>
  *
@@ -66,7 +67,12 @@ public final class JdbcStore implements LockStore {
 
   /** What exists from {@link #start} on. */
   private record Started(
-      JdbcContext context, JdbcLane lane, JdbcKeeper keeper, JdbcLocks locks, JdbcAdmin admin) {}
+      JdbcContext context,
+      JdbcLane lane,
+      JdbcKeeper keeper,
+      JdbcLocks locks,
+      JdbcAdmin admin,
+      Wakeups wakeups) {}
 
   JdbcStore(JdbcSource source, JdbcDialect dialect, JdbcOptions options, String store) {
     this.source = source;
@@ -76,10 +82,8 @@ public final class JdbcStore implements LockStore {
   }
 
   /**
-   * Makes a store on the application's own data source, with the default settings. It asks once for a connection, to learn
-   * what database it leads to. From {@link #connect()} on it keeps one connection for renewals, and borrows up to eight more
-   * while there is something to do, so that a pool must have at least two. Connections are given back as they came; the data
-   * source itself is left open by {@link #close()}.
+   * Makes a store on the application's own data source, with the default settings; otherwise as {@link #using(DataSource,
+   * JdbcSettings)}.
    *
    * @param dataSource where connections come from
    * @return a store, not started
@@ -87,8 +91,27 @@ public final class JdbcStore implements LockStore {
    * @throws StoreUnavailableException if it gives no connection
    */
   public static JdbcStore using(DataSource dataSource) {
+    return using(dataSource, JdbcSettings.defaults());
+  }
+
+  /**
+   * Makes a store on the application's own data source. It asks once for a connection, to learn what database it leads to.
+   * From {@link #connect()} on it keeps one connection for renewals, and borrows up to eight more
+   * while there is something to do ({@code connections}), so that a pool must have at least two. On PostgreSQL waiters may
+   * listen on another one, see {@link Listening}. Connections are given back as they came; the data source itself is left
+   * open by {@link #close()}.
+   *
+   * @param dataSource where connections come from
+   * @param settings how it is used
+   * @return a store, not started
+   * @throws ConfigurationException if it leads to another database than PostgreSQL, MySQL or MariaDB, or to one that cannot
+   *     do what the settings ask for
+   * @throws StoreUnavailableException if it gives no connection
+   */
+  public static JdbcStore using(DataSource dataSource, JdbcSettings settings) {
     GivenSource source = new GivenSource(Objects.requireNonNull(dataSource, "dataSource"));
-    return new JdbcStore(source, source.dialect(), JdbcOptions.DEFAULT, GivenSource.STORE);
+    JdbcOptions options = JdbcOptions.of(Objects.requireNonNull(settings, "settings"));
+    return new JdbcStore(source, source.dialect(options), options, GivenSource.STORE);
   }
 
   @Override
@@ -116,13 +139,16 @@ public final class JdbcStore implements LockStore {
     JdbcLane lane = new JdbcLane("worker", options.connections(), false, context);
     Waiting waiting = new Waiting(
         store, runtime, events, new JdbcEyes(context, lane), options.pollAtMost(), context.split());
+    Wakeups wakeups = dialect.wakeups(context, lane, waiting);
+    waiting.hearFrom(wakeups);
     JdbcLane renewals = new JdbcLane("keeper", 1, true, context);
     started = new Started(
         context,
         lane,
         new JdbcKeeper(context, renewals, lane, waiting),
         new JdbcLocks(context, lane, waiting),
-        new JdbcAdmin(context, lane, waiting));
+        new JdbcAdmin(context, lane, waiting),
+        wakeups);
   }
 
   private Started started() {
@@ -221,6 +247,7 @@ public final class JdbcStore implements LockStore {
       parts.locks().close();
       parts.lane().close();
       parts.keeper().close();
+      parts.wakeups().close();
     }
     source.close();
   }

@@ -18,7 +18,12 @@ import java.util.Set;
  *   <li>{@code holdfast.connections}: how many connections there may be at once, beside the one for renewals. Default 8.
  *   <li>{@code holdfast.retention}: how long the row of a lock stays after its latest use, from {@code 1m}. More makes
  *       tokens survive a clock that is set back further, and a larger table. Default {@code 24h}.
- *   <li>{@code holdfast.poll}: the longest that a waiter does not look, {@code 2ms} to {@code 10s}. Default {@code 50ms}.
+ *   <li>{@code holdfast.poll}: the longest that a waiter does not look, where it does not listen, {@code 2ms} to {@code 10s}.
+ *       Default {@code 50ms}.
+ *   <li>{@code holdfast.listen}: {@code never} lets waiters on PostgreSQL poll; default {@code auto}, in which they listen,
+ *       on a connection that is there only while somebody waits.
+ *   <li>{@code holdfast.durability}: {@code relaxed}, on PostgreSQL only, waits for no commit to be on disk: more than twice
+ *       as fast, and a crash of the server forgets its last moments. Default {@code database}: as it is set there.
  * </ul>
  */
 public final class JdbcStoreFactory implements LockStoreFactory {
@@ -39,7 +44,7 @@ public final class JdbcStoreFactory implements LockStoreFactory {
   public LockStore open(StoreAddress address) {
     JdbcOptions options = JdbcOptions.of(address);
     JdbcDialect dialect =
-        address.scheme().equals("jdbc:postgresql") ? new PostgresDialect() : new MySqlDialect();
+        options.dialect(address.scheme().equals("jdbc:postgresql"), address.toString());
     return new JdbcStore(PooledSource.of(address, options), dialect, options, address.toString());
   }
 }

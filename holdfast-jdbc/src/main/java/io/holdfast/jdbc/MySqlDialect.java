@@ -363,25 +363,8 @@ final class MySqlDialect extends ServerDialect {
   }
 
   @Override
-  public List<Finding> diagnose(JdbcSession session) throws SQLException {
-    String readOnly = text(session, "SELECT @@global.read_only");
-    String flush = text(session, "SELECT @@global.innodb_flush_log_at_trx_commit");
-    String binlog = text(session, "SELECT @@global.log_bin");
-    String sync = text(session, "SELECT @@global.sync_binlog");
-    boolean durable = flush.equals("1") && (binlog.equals("0") || sync.equals("1"));
-    return List.of(
-        finding(
-            readOnly.equals("0"),
-            "role",
-            readOnly.equals("0") ? "takes writes" : "read-only",
-            "name the primary in the address"),
-        finding(
-            durable,
-            "durability",
-            "innodb_flush_log_at_trx_commit=" + flush + ", log_bin=" + binlog + ", sync_binlog="
-                + sync,
-            "a crash of the server can forget the last grants: set innodb_flush_log_at_trx_commit and sync_binlog to"
-                + " 1"));
+  public List<Finding> diagnose(JdbcContext context, JdbcSession session) throws SQLException {
+    return new MySqlDoctor(session).look();
   }
 
   @Override

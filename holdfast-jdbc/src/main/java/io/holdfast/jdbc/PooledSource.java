@@ -81,6 +81,25 @@ final class PooledSource implements JdbcSource {
     return pool().getConnection();
   }
 
+  /** Beside the pool, so that whoever works finds no fewer in it. */
+  @Override
+  public Connection connectAside() throws SQLException {
+    guard.lock();
+    try {
+      if (closed) {
+        throw new SQLException("the store is closed", "08003");
+      }
+    } finally {
+      guard.unlock();
+    }
+    return DriverManager.getConnection(url);
+  }
+
+  @Override
+  public boolean sparesOne() {
+    return true;
+  }
+
   private HikariDataSource pool() throws SQLException {
     guard.lock();
     try {

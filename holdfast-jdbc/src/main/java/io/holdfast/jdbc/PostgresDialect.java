@@ -9,6 +9,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -24,6 +25,13 @@ final class PostgresDialect extends ServerDialect {
 
   /** "Hold" and "fast", as the key of an advisory lock. */
   private static final String DDL_LOCK = "1215261796, 1717662580";
+
+  /** The channel of a lock table, by the number that the database knows it by: the same for all who use it. */
+  static final String CHANNEL = "'holdfast_' || {table}";
+
+  /** Tells those who listen, and only if somebody is known to wait: who tells commits alone in the whole server. */
+  private static final String TELL_OTHERS = "CASE WHEN " + OTHERS_WAIT + " THEN pg_notify("
+      + CHANNEL.replace("{table}", "tableoid") + ", name) END";
 
   private static final String ENTER =
       INTO_QUEUE + "ON CONFLICT (claim) DO UPDATE SET until_us = excluded.until_us";
@@ -59,8 +67,20 @@ final class PostgresDialect extends ServerDialect {
   private static final String ANY = ATTEMPT.replace("IS_FIRST", "true");
   private static final String IN_TURN = ATTEMPT.replace("IS_FIRST", FIRST);
 
-  PostgresDialect() {
+  private volatile boolean proxyKnown;
+  private volatile boolean proxied;
+
+  /**
+   * What ends the answer of a statement that changes a lock. Relaxed, it changes its own transaction's commit, and nothing
+   * else: it leaves no trace in a session, whoever owns that, and costs no round trip. A statement that changed nothing has
+   * no answer, and nothing to commit.
+   */
+  private final String andCommit;
+
+  PostgresDialect(Durability durability) {
     super(NOW);
+    andCommit =
+        durability == Durability.RELAXED ? ", set_config('synchronous_commit', 'off', true)" : "";
   }
 
   @Override
@@ -129,9 +149,28 @@ final class PostgresDialect extends ServerDialect {
         .toList();
   }
 
+  /**
+   * Behind a proxy nothing may be left in a session, which is somebody else's in a moment: neither a prepared statement, of
+   * which another client may have one of the same name, nor an isolation. Statements that conflict are then repeated.
+   */
   @Override
-  public Setup setup(Connection connection) {
-    return Setup.NOTHING;
+  public Setup setup(Connection connection) throws SQLException {
+    if (!Pgjdbc.isBehind(connection)) {
+      return Setup.NOTHING;
+    }
+    if (!proxyKnown) {
+      proxied = isProxied(connection);
+      proxyKnown = true;
+    }
+    return proxied ? new Setup(false, "", "", Pgjdbc.prepareNothing(connection)) : Setup.NOTHING;
+  }
+
+  /** Says whether a proxy that lends sessions out stands in between: it greets with numbers of its own. */
+  static boolean isProxied(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery("SELECT pg_backend_pid()")) {
+      return row.next() && row.getInt(1) != Pgjdbc.greetedPid(connection);
+    }
   }
 
   @Override
@@ -161,7 +200,7 @@ final class PostgresDialect extends ServerDialect {
   public Attempted attempt(
       JdbcSession session, Claim claim, boolean waits, boolean inTurn, long giveUpUs, long wordUs)
       throws SQLException {
-    PreparedStatement insert = statement(session, inTurn ? IN_TURN : ANY);
+    PreparedStatement insert = statement(session, (inTurn ? IN_TURN : ANY) + andCommit);
     String id = claim.id().toString();
     String client = claim.id().client();
     int at = 1;
@@ -206,15 +245,40 @@ final class PostgresDialect extends ServerDialect {
         session,
         "UPDATE {lock} SET until_us = CASE WHEN ? > 0 THEN since_us + ? ELSE 0 END, " + NOBODY
             + " WHERE name = ? AND claim = ? AND until_us > {now} RETURNING rev, coalesce("
-            + OTHERS_WAIT + ", false), {now}");
+            + OTHERS_WAIT + ", false), {now}, " + TELL_OTHERS + andCommit);
     update.setLong(1, keepForUs);
     update.setLong(2, keepForUs);
     bindName(update, 3, claim.name().name());
     update.setString(4, claim.id().toString());
     update.setString(5, claim.id().client());
+    update.setString(6, claim.id().client());
     try (ResultSet row = update.executeQuery()) {
       return row.next() ? new Done(row.getLong(1), row.getBoolean(2), row.getLong(3)) : null;
     }
+  }
+
+  @Override
+  public void tell(JdbcSession session, LockKey name) throws SQLException {
+    PreparedStatement notify = statement(
+        session,
+        "SELECT pg_notify(" + CHANNEL.replace("{table}", "'{lock}'::regclass::oid") + ", ?)");
+    bindName(notify, 1, name.name());
+    notify.execute();
+  }
+
+  @Override
+  public Wakeups wakeups(JdbcContext context, JdbcLane lane, Waiting waiting) {
+    boolean listens = switch (context.options().listening()) {
+      case ALWAYS -> true;
+      case AUTO -> context.source().sparesOne();
+      case NEVER -> false;
+    };
+    return listens ? new PostgresListener(context, lane, waiting) : Wakeups.NONE;
+  }
+
+  @Override
+  public boolean canTell() {
+    return true;
   }
 
   @Override
@@ -226,7 +290,7 @@ final class PostgresDialect extends ServerDialect {
         "UPDATE {lock} SET until_us = greatest(until_us, {now} + ?) WHERE name IN (" + places
             + ") AND claim IN ("
             + places + ") AND until_us > {now} RETURNING claim, rev, coalesce(" + OTHERS_WAIT
-            + ", false), {now}");
+            + ", false), {now}" + andCommit);
     update.setLong(1, leaseUs);
     int at = bindAll(names(claims), 2, update::setString);
     at = bindAll(ids(claims), at, update::setString);
@@ -262,34 +326,18 @@ final class PostgresDialect extends ServerDialect {
   }
 
   @Override
-  public List<Finding> diagnose(JdbcSession session) throws SQLException {
-    boolean replica = text(session, "SELECT pg_is_in_recovery()").equals("t");
-    String fsync = text(session, "SHOW fsync");
-    String commit = text(session, "SHOW synchronous_commit");
-    String standbys = text(session, "SHOW synchronous_standby_names");
-    String replicas = text(session, "SELECT count(*) FROM pg_stat_replication");
-    return List.of(
-        finding(
-            !replica, "role", replica ? "replica" : "primary", "name the primary in the address"),
-        finding(
-            fsync.equals("on") && !commit.equals("off"),
-            "durability",
-            "fsync=" + fsync + ", synchronous_commit=" + commit,
-            "a crash of the server can forget the last grants: set both to on"),
-        finding(
-            replicas.equals("0") || !standbys.isEmpty(),
-            "replication",
-            replicas + " replicas, synchronous_standby_names=\"" + standbys + "\"",
-            "a failover to an asynchronous replica forgets the last grants: name synchronous standbys"),
-        finding(
-            text(session, "SHOW server_encoding").equals("UTF8"),
-            "encoding",
-            text(session, "SHOW server_encoding"),
-            "lock names that this encoding cannot write are refused: use a database with UTF8"));
+  public List<Finding> diagnose(JdbcContext context, JdbcSession session) throws SQLException {
+    return new PostgresDoctor(context, session).look();
   }
 
   @Override
   public JdbcErrors.Kind kind(SQLException e) {
-    return JdbcErrors.postgres(e);
+    JdbcErrors.Kind kind = JdbcErrors.postgres(e);
+    if (kind == JdbcErrors.Kind.ANEW) {
+      // a statement that is not in the session where it was prepared: it is not the same session
+      proxied = true;
+      proxyKnown = true;
+    }
+    return kind;
   }
 }

@@ -241,13 +241,13 @@ abstract class ServerDialect implements JdbcDialect {
   }
 
   @Override
-  public void unwant(JdbcSession session, LockKey name, String client) throws SQLException {
+  public boolean unwant(JdbcSession session, LockKey name, String client) throws SQLException {
     PreparedStatement update = statement(
         session,
         "UPDATE {lock} SET wanted_us = 0 WHERE name = ? AND wanted_by = ? AND wanted_us > 0");
     bindName(update, 1, name.name());
     update.setString(2, client);
-    update.executeUpdate();
+    return update.executeUpdate() == 1;
   }
 
   @Override

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.jdbc;
 
+import io.holdfast.ConfigurationException;
+import io.holdfast.Ticker;
 import io.holdfast.spi.LockKey;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -58,10 +60,43 @@ final class SessionConnection {
       connection.setNetworkTimeout(Runnable::run, SLICE_MILLIS + ANSWER_MILLIS);
       boolean autoCommit = connection.getAutoCommit();
       connection.setAutoCommit(true);
-      return new SessionConnection(connection, name, autoCommit, networkTimeout);
+      SessionConnection made = new SessionConnection(connection, name, autoCommit, networkTimeout);
+      made.requireASession(dataSource);
+      return made;
     } catch (SQLException | RuntimeException e) {
       abort(connection, name);
       throw e;
+    }
+  }
+
+  /**
+   * A proxy that lends sessions out for a transaction each would leave the lock with whoever comes next. That there is a
+   * proxy the driver knows; whether it does that, a message shows that is sent from another connection.
+   *
+   * @throws ConfigurationException if it does
+   */
+  private void requireASession(DataSource dataSource) throws SQLException {
+    if (!kind.isPostgres()
+        || !Pgjdbc.isBehind(connection)
+        || Pgjdbc.greetedPid(connection) == session) {
+      return;
+    }
+    boolean comesBack = PostgresProbe.comesBack(
+        connection,
+        channel -> {
+          try (Connection other = dataSource.getConnection()) {
+            other.setAutoCommit(true);
+            PostgresProbe.say(other, channel);
+          }
+        },
+        Ticker.system());
+    if (!comesBack) {
+      throw new ConfigurationException(
+          "lock \"" + name
+              + "\" was not acquired: a proxy in front of PostgreSQL lends sessions out for a transaction"
+              + " each, so that no session can hold a lock; connect to the server itself, or to a pool in session mode",
+          "the database",
+          null);
     }
   }
 

@@ -27,8 +27,9 @@ import javax.sql.DataSource;
  * <p>Choose it for long work that needs no transaction open, such as a batch, on one database server, where
  * a connection for each hold is no matter. It needs no table and no clock, and the server frees the lock of a process that
  * dies at once. <b>It has no fencing token</b>: where a late write would do harm, take a lease with {@link FencingGuard}, or
- * a {@link RowLock}. It cannot be used through a proxy that pools by transaction (pgbouncer's transaction mode): there is no
- * session; on PostgreSQL that is noticed when the proxy passes a probe to another session, which it need not do.
+ * a {@link RowLock}. It cannot be used through a proxy that pools by transaction (pgbouncer's transaction mode), where there
+ * is no session: on PostgreSQL, with its own driver, that is found out, and refused with {@link ConfigurationException}; a
+ * second connection is borrowed for it, for a moment, if there is a proxy at all.
  *
  * <p>Names: PostgreSQL knows numbers only. The name's is the first 64 bits of the SHA-256 of its UTF-8, most significant
  * byte first, and is the database's own; another program that uses advisory locks may choose the same by chance of one in
@@ -102,7 +103,7 @@ public final class SessionLock {
    *
    * @return the hold
    * @throws StoreUnavailableException if the database did not do it
-   * @throws ConfigurationException if this is another kind of database
+   * @throws ConfigurationException if this is another kind of database, or a proxy that has no sessions
    * @throws InterruptedException if interrupted
    */
   @CheckReturnValue

@@ -31,6 +31,9 @@ import org.jspecify.annotations.Nullable;
  * that grow from one millisecond to the longest poll; only a claim that may find its lock free is told to try again. So
  * nobody's attempt is refused time after time, and a process without waiting claims does not look at all.
  *
+ * <p>Where a store sends word of releases ({@link Wakeups}), looks are rare: one when a claim begins to wait or word was left
+ * that it does, and one from time to time, since word can get lost.
+ *
  * <pre>
  *   idle --add--> scheduled --timer--> looking --nobody waits--> idle
  *                     ^                   |
@@ -59,6 +62,7 @@ final class Waiting {
   private final SplittableRandom random;
   private final long longestNanos;
   private final Map<ClaimId, Waiter> waiters = new ConcurrentHashMap<>();
+  private volatile Wakeups wakeups = Wakeups.NONE;
 
   private final ReentrantLock state = new ReentrantLock();
   private @Nullable Scheduled scheduled;
@@ -67,6 +71,7 @@ final class Waiting {
   private boolean lookAgain;
 
   private volatile boolean somethingNew;
+  private volatile long lookedUs;
   private long intervalNanos = SHORTEST_NANOS;
   private long nextReadUs;
 
@@ -167,6 +172,10 @@ final class Waiting {
    * which is starved for a moment does not lose its turn; short beside a lease, since word of one that left delays others.
    */
   long wordLastsUs() {
+    return wordLastsUs(longestNanos);
+  }
+
+  private static long wordLastsUs(long longestNanos) {
     return Math.max(8 * longestNanos / 1000, 1_000_000);
   }
 
@@ -187,6 +196,25 @@ final class Waiting {
     return true;
   }
 
+  /** Word of releases will come from here. */
+  void hearFrom(Wakeups source) {
+    wakeups = source;
+  }
+
+  /** The longest without a look, word or no word: the word that we wait, which releases ask for, is not stale by then. */
+  private long longestNanos() {
+    return wakeups.areComing() ? longestHearingNanos(longestNanos) : longestNanos;
+  }
+
+  /** The longest without a look while word comes. */
+  static long longestHearingNanos(long longestNanos) {
+    return wordLastsUs(longestNanos) * 1000 / 4;
+  }
+
+  boolean isEmpty() {
+    return waiters.isEmpty();
+  }
+
   /** The claim was answered busy and wants to hear. */
   void add(Claim claim) {
     Waiter known = waiters.get(claim.id());
@@ -196,6 +224,7 @@ final class Waiting {
       return;
     }
     waiters.put(claim.id(), new Waiter(claim));
+    wakeups.needed();
     somethingNew = true;
     arm(SHORTEST_NANOS);
   }
@@ -214,6 +243,36 @@ final class Waiting {
         arm(0);
         return;
       }
+    }
+  }
+
+  /**
+   * Word came that a lock may be free. Plain claims try at once: a look before would find what the message says. Of the fair
+   * ones only the first may, which a look finds out.
+   */
+  void heard(String name) {
+    boolean fair = false;
+    for (Waiter waiter : waiters.values()) {
+      if (waiter.claim.name().name().equals(name)) {
+        if (waiter.claim.fair()) {
+          fair = true;
+        } else {
+          waiter.toldUs = lookedUs;
+          events.lookAgain(waiter.claim.id());
+        }
+      }
+    }
+    if (fair) {
+      somethingNew = true;
+      arm(0);
+    }
+  }
+
+  /** Word may have been missed, or will not come any more. */
+  void lookAll() {
+    if (!waiters.isEmpty()) {
+      somethingNew = true;
+      arm(0);
     }
   }
 
@@ -303,13 +362,14 @@ final class Waiting {
     boolean fresh = somethingNew;
     somethingNew = false;
     long nowUs = view.nowUs();
+    lookedUs = nowUs;
     List<ClaimId> toTell = List.of();
     if (fresh || !view.isUnchanged() || nowUs >= nextReadUs) {
       toTell = judgeRows(view, nowUs, fresh);
     } else {
-      intervalNanos = Math.min(intervalNanos + intervalNanos / 2, longestNanos);
+      intervalNanos = Math.min(intervalNanos + intervalNanos / 2, longestNanos());
     }
-    long toNextRead = Math.max(0, Math.min(nextReadUs - nowUs, longestNanos / 1000)) * 1000;
+    long toNextRead = Math.max(0, Math.min(nextReadUs - nowUs, longestNanos() / 1000)) * 1000;
     long jittered = intervalNanos - random.nextLong(intervalNanos / 4 + 1);
     return new Found(toTell, Math.max(Math.min(jittered, toNextRead), SHORTEST_NANOS / 4));
   }
@@ -335,9 +395,19 @@ final class Waiting {
     if (!wordless.isEmpty()) {
       view.leaveWord(wordless, runtime.client(), wordLastsUs(), this::namesWaitedFor);
     }
-    intervalNanos =
-        moved ? SHORTEST_NANOS : Math.min(intervalNanos + intervalNanos / 2, longestNanos);
+    if (wakeups.areComing() && toTell.isEmpty() && wordless.isEmpty() && !isAnyFair()) {
+      // whoever lets one of these locks go knows that somebody waits, and will say so
+      intervalNanos = longestNanos();
+    } else {
+      intervalNanos =
+          moved ? SHORTEST_NANOS : Math.min(intervalNanos + intervalNanos / 2, longestNanos());
+    }
     return toTell;
+  }
+
+  /** The first in a queue can take a lock and wipe out the word that the others wait: for them it has to be looked after. */
+  private boolean isAnyFair() {
+    return waiters.values().stream().anyMatch(waiter -> waiter.claim.fair());
   }
 
   /** Returns whether it went from one holder to another since the last look: then things are moving. */
@@ -390,7 +460,7 @@ final class Waiting {
     }
   }
 
-  /** Stops looking. */
+  /** Stops looking, and listening. */
   void close() {
     waiters.clear();
     state.lock();

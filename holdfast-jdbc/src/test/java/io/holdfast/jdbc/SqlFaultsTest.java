@@ -171,7 +171,7 @@ class SqlFaultsTest {
     Ticker ticker = Ticker.system();
     JdbcContext context = new JdbcContext(
         new GivenSource(server.dataSource()),
-        new PostgresDialect(),
+        new PostgresDialect(Durability.DATABASE),
         options,
         "test",
         new StoreRuntime(

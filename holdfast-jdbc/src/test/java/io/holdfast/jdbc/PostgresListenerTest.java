@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.holdfast.AcquireTimeoutException;
+import io.holdfast.Hold;
+import io.holdfast.Holdfast;
+import io.holdfast.LockOptions;
+import io.holdfast.testkit.Await;
+import io.holdfast.testkit.sql.PostgresServer;
+import io.holdfast.testkit.sql.SqlKind;
+import io.holdfast.testkit.sql.SqlServer;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.Assertions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Waiters on PostgreSQL hear of releases. Looks are so rare here, 20 s apart, that none of them is why a wait ends in time.
+ */
+class PostgresListenerTest {
+  private static final String RARELY = "holdfast.poll=10s";
+  private static final Duration SOON = Duration.ofSeconds(8);
+  private static final LockOptions LONG =
+      LockOptions.builder().leaseFor(Duration.ofMinutes(5)).build();
+
+  /** Connections that listen rest after this statement, or after the question whether they still do. */
+  private static final String LISTENING = "SELECT pid FROM pg_stat_activity WHERE state = 'idle'"
+      + " AND (query LIKE 'LISTEN \"holdfast\\_%' AND query NOT LIKE '%probe%'"
+      + " OR query LIKE 'SELECT ''holdfast\\_'' ||%')";
+
+  private final SqlServer shared = SqlKind.POSTGRESQL.shared();
+
+  @BeforeEach
+  void empty() {
+    shared.dropTables();
+  }
+
+  private static Holdfast connect(SqlServer server) {
+    return Holdfast.connect(SqlUnderTest.uri(server, RARELY));
+  }
+
+  private static List<String> listeners(SqlServer server) {
+    return server.query(LISTENING);
+  }
+
+  private static String awaitListener(SqlServer server) {
+    Await.until("one listens", () -> listeners(server).size() == 1);
+    return listeners(server).get(0);
+  }
+
+  /** Waits for a hold, for a shorter time than the next look is away. */
+  private static Hold soon(CompletableFuture<Hold> waiter) {
+    return waiter.orTimeout(SOON.toMillis(), TimeUnit.MILLISECONDS).join();
+  }
+
+  @Test
+  void release_isHeard() throws Exception {
+    try (Holdfast holder = connect(shared);
+        Holdfast other = connect(shared)) {
+      Hold hold = holder.lock("Schloß \"x\"", LONG).acquire();
+      assertThat(listeners(shared)).isEmpty();
+      CompletableFuture<Hold> waiter = other.lock("Schloß \"x\"", LONG).acquireAsync();
+      awaitListener(shared);
+      hold.release();
+      Hold next = soon(waiter);
+      assertThat(next.token()).isGreaterThan(hold.token());
+      next.release();
+    }
+  }
+
+  @Test
+  void forcedRelease_isHeard() throws Exception {
+    try (Holdfast holder = connect(shared);
+        Holdfast other = connect(shared);
+        Holdfast operator = connect(shared)) {
+      Hold evicted = holder.lock("x", LONG).acquire();
+      CompletableFuture<Hold> waiter = other.lock("x", LONG).acquireAsync();
+      awaitListener(shared);
+      assertThat(operator.admin().forceRelease(operator.admin().inspect("x").orElseThrow()))
+          .isTrue();
+      Hold next = soon(waiter);
+      assertThat(next.token()).isGreaterThan(evicted.token());
+      next.release();
+    }
+  }
+
+  /** One word in the row is enough for many waiters; when whoever left it goes away, the others leave theirs. */
+  @Test
+  void waiterThatGoesAway_doesNotTakeTheWordOfOthersWithIt() throws Exception {
+    try (Holdfast holder = connect(shared);
+        Holdfast other = connect(shared);
+        Holdfast leaves = connect(shared)) {
+      Hold hold = holder.lock("x", LONG).acquire();
+      CompletableFuture<Hold> waiter = other.lock("x", LONG).acquireAsync();
+      awaitListener(shared);
+      Assertions.assertThatThrownBy(
+              () -> leaves.lock("x", LONG).acquire(Duration.ofMillis(300)).close())
+          .isInstanceOf(AcquireTimeoutException.class);
+      Await.until(
+          "the word is the other one's",
+          () -> shared
+              .query("SELECT wanted_us > 0 FROM holdfast_lock WHERE wanted_by NOT IN ('', client)")
+              .contains("t"));
+      hold.release();
+      soon(waiter).release();
+    }
+  }
+
+  /** What was said while nobody listened is found out by a look. */
+  @ParameterizedTest(name = "released before it listens again: {0}")
+  @CsvSource({"true", "false"})
+  void cutConnection_isOpenedAgain(boolean releasedMeanwhile) throws Exception {
+    try (Holdfast holder = connect(shared);
+        Holdfast other = connect(shared)) {
+      Hold hold = holder.lock("x", LONG).acquire();
+      CompletableFuture<Hold> waiter = other.lock("x", LONG).acquireAsync();
+      String cut = awaitListener(shared);
+      shared.query("SELECT pg_terminate_backend(" + cut + ")");
+      if (!releasedMeanwhile) {
+        Await.until(
+            "another one listens",
+            () -> listeners(shared).size() == 1 && !listeners(shared).contains(cut));
+      }
+      hold.release();
+      soon(waiter).release();
+    }
+  }
+
+  @Test
+  void restartedServer_isListenedToAgain() throws Exception {
+    try (SqlServer server = PostgresServer.with();
+        Holdfast holder = connect(server);
+        Holdfast other = connect(server)) {
+      Hold hold = holder.lock("x", LONG).acquire();
+      CompletableFuture<Hold> waiter = other.lock("x", LONG).acquireAsync();
+      awaitListener(server);
+      server.restart();
+      awaitListener(server);
+      hold.release();
+      soon(waiter).release();
+    }
+  }
+
+  /** A server keeps silent for longer than anybody waits for an answer, on connections that seem to be there. */
+  @Test
+  void pausedServer_isListenedToAgain() throws Exception {
+    try (SqlServer server = PostgresServer.with();
+        Holdfast holder = connect(server);
+        Holdfast other = connect(server)) {
+      Hold hold = holder.lock("x", LONG).acquire();
+      CompletableFuture<Hold> waiter = other.lock("x", LONG).acquireAsync();
+      awaitListener(server);
+      server.pause();
+      long paused = System.nanoTime();
+      Await.until(
+          "the listener has asked, and given up",
+          () -> System.nanoTime() - paused > TimeUnit.SECONDS.toNanos(12));
+      server.resume();
+      Await.until("the server answers", () -> !server.query("SELECT 1").isEmpty());
+      hold.release();
+      soon(waiter).release();
+    }
+  }
+
+  /** The tables are made anew, by hand: what is said from then on is said elsewhere. */
+  @Test
+  void tablesMadeAnew_areListenedTo() throws Exception {
+    try (Holdfast holder = connect(shared);
+        Holdfast other = connect(shared)) {
+      Hold hold = holder.lock("x", LONG).acquire();
+      CompletableFuture<Hold> waiter = other.lock("x", LONG).acquireAsync();
+      awaitListener(shared);
+      shared.execute(
+          "ALTER TABLE holdfast_lock RENAME TO former",
+          "CREATE TABLE holdfast_lock (LIKE former INCLUDING ALL)",
+          "ALTER TABLE holdfast_lock OWNER TO " + shared.user(),
+          "INSERT INTO holdfast_lock SELECT * FROM former");
+      String channel = shared
+          .query("SELECT 'LISTEN \"holdfast_' || 'holdfast_lock'::regclass::oid || '\"'")
+          .get(0);
+      Await.until(
+          "the other channel is listened to",
+          () -> !shared
+              .query("SELECT 1 FROM pg_stat_activity WHERE query = '" + channel + "'")
+              .isEmpty());
+      hold.release();
+      soon(waiter).release();
+    }
+  }
+
+  /** Who speaks commits alone in the whole server: nothing is said where nobody waits. */
+  @Test
+  void nobodyWaits_nothingIsSaid_andNobodyListensAfterAWhile() throws Exception {
+    try (Holdfast holder = connect(shared);
+        Holdfast other = connect(shared);
+        Connection ear = shared.connect()) {
+      for (int i = 0; i < 3; i++) {
+        holder.lock("x", LONG).acquire().close();
+      }
+      PostgresProbe.execute(
+          ear, "LISTEN \"" + PostgresProbe.channel(ear, JdbcOptions.DEFAULT.tables()) + '"');
+      for (int i = 0; i < 3; i++) {
+        holder.lock("x", LONG).acquire().close();
+      }
+      PostgresProbe.say(ear, "holdfast_else");
+      assertThat(Pgjdbc.await(ear, 300)).isEmpty();
+      Hold hold = holder.lock("x", LONG).acquire();
+      CompletableFuture<Hold> waiter = other.lock("x", LONG).acquireAsync();
+      Await.until("it listens", () -> !listeners(shared).isEmpty());
+      hold.release();
+      soon(waiter).release();
+      assertThat(said(ear)).containsExactly("x");
+      Await.until("nobody listens any more", () -> listeners(shared).isEmpty());
+    }
+  }
+
+  private static List<String> said(Connection ear) throws SQLException {
+    return Pgjdbc.await(ear, 1000).stream().map(Pgjdbc.Message::payload).toList();
+  }
+
+  /** A small pool is left to those who work; a roomy one lends one to the listener, and gets it back as it was. */
+  @ParameterizedTest
+  @CsvSource({"3, AUTO, 0", "4, AUTO, 1", "3, ALWAYS, 1", "9, NEVER, 0"})
+  void dataSource_lendsOneIfItCan(int connections, Listening listening, int listeners)
+      throws Exception {
+    HikariConfig config = new HikariConfig();
+    config.setDataSource(shared.dataSource());
+    config.setMaximumPoolSize(connections);
+    config.setAutoCommit(false);
+    try (HikariDataSource pool = new HikariDataSource(config);
+        Holdfast holder = connect(shared)) {
+      Hold hold = holder.lock("x", LONG).acquire();
+      try (Holdfast other = Holdfast.builder().store(store(pool, listening)).build()) {
+        CompletableFuture<Hold> waiter = other.lock("x", LONG).acquireAsync();
+        Await.until(
+            "the waiter has left word",
+            () -> shared.query("SELECT wanted_us > 0 FROM holdfast_lock").contains("t"));
+        if (listeners > 0) {
+          awaitListener(shared);
+        }
+        assertThat(listeners(shared)).hasSize(listeners);
+        hold.release();
+        waiter.orTimeout(30, TimeUnit.SECONDS).join().release();
+      }
+      Await.until("all are back", () -> pool.getHikariPoolMXBean().getActiveConnections() == 0);
+      assertThat(shared.query("SELECT 1 FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"))
+          .isEmpty();
+      try (Connection connection = pool.getConnection()) {
+        assertThat(connection.getAutoCommit()).isFalse();
+        assertThat(connection.getNetworkTimeout()).isZero();
+      }
+    }
+  }
+
+  private static JdbcStore store(HikariDataSource pool, Listening listening) {
+    return JdbcStore.using(pool, JdbcSettings.builder().listening(listening).build());
+  }
+}
