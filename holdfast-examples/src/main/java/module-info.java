@@ -3,5 +3,6 @@
 module io.holdfast.examples {
   requires static org.jspecify;
   requires io.holdfast.core;
+  requires io.holdfast.jdbc;
   requires java.sql;
 }

@@ -43,6 +43,18 @@ class SqlSettingsTest {
             () -> MariaServer.with("--sql-mode=STRICT_TRANS_TABLES,SIMULTANEOUS_ASSIGNMENT")),
         of("MariaDB, serializable", () -> MariaServer.with("--transaction-isolation=SERIALIZABLE")),
         of("MariaDB, affected rows", MariaServer::with, "useAffectedRows=true"),
+        of(
+            "MariaDB, all assignments at once, serializable",
+            () -> MariaServer.with(
+                "--sql-mode=STRICT_TRANS_TABLES,SIMULTANEOUS_ASSIGNMENT",
+                "--transaction-isolation=SERIALIZABLE")),
+        of("MariaDB, found rows", MariaServer::with, "useAffectedRows=false"),
+        of("MySQL, found rows", MySqlServer::with, "useAffectedRows=false"),
+        of(
+            "MySQL, found rows, repeatable read",
+            () -> MySqlServer.with("--transaction-isolation=REPEATABLE-READ"),
+            "useAffectedRows=false"),
+        of("MySQL, no strict mode", () -> MySqlServer.with("--sql-mode=")),
         of("MySQL, affected rows", MySqlServer::with, "useAffectedRows=true"),
         of("MySQL, serializable", () -> MySqlServer.with("--transaction-isolation=SERIALIZABLE")));
   }
