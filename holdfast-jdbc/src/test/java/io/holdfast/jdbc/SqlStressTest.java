@@ -129,7 +129,8 @@ class SqlStressTest {
 
   /** Deletes old rows as the store's cleaner does, but always, and those that are not so old; returns how many. */
   private int clean(SqlKind kind, SqlServer server) {
-    JdbcDialect dialect = kind == SqlKind.POSTGRESQL ? new PostgresDialect() : new MySqlDialect();
+    JdbcDialect dialect =
+        kind == SqlKind.POSTGRESQL ? new PostgresDialect(Durability.DATABASE) : new MySqlDialect();
     long retentionUs = TimeUnit.NANOSECONDS.toMicros(RETENTION.toNanos());
     int deleted = 0;
     try {
