@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import io.holdfast.AcquireTimeoutException;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
+import io.holdfast.Ticker;
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.LockKey;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.sql.PostgresServer;
 import io.holdfast.testkit.sql.SqlKind;
@@ -19,15 +21,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/**
- * Waiters on PostgreSQL hear of releases. Looks are so rare here, 20 s apart, that none of them is why a wait ends in time.
- */
+/** Waiters on PostgreSQL hear of releases. Looks are so rare here, 20 s apart, that none of them is why one is told in time. */
 class PostgresListenerTest {
   private static final String RARELY = "holdfast.poll=10s";
   private static final Duration SOON = Duration.ofSeconds(8);
@@ -38,6 +37,10 @@ class PostgresListenerTest {
   private static final String LISTENING = "SELECT pid FROM pg_stat_activity WHERE state = 'idle'"
       + " AND (query LIKE 'LISTEN \"holdfast\\_%' AND query NOT LIKE '%probe%'"
       + " OR query LIKE 'SELECT ''holdfast\\_'' ||%')";
+
+  /** Looks of the last moments: when there are none, the next one is 20 s away. */
+  private static final String LOOKS = "SELECT 1 FROM pg_stat_activity"
+      + " WHERE query LIKE 'SELECT name, rev%' AND query_start > clock_timestamp() - interval '700 ms'";
 
   private final SqlServer shared = SqlKind.POSTGRESQL.shared();
 
@@ -56,6 +59,7 @@ class PostgresListenerTest {
 
   private static String awaitListener(SqlServer server) {
     Await.until("one listens", () -> listeners(server).size() == 1);
+    Await.until("nobody looks any more", () -> server.query(LOOKS).isEmpty());
     return listeners(server).get(0);
   }
 
@@ -64,56 +68,68 @@ class PostgresListenerTest {
     return waiter.orTimeout(SOON.toMillis(), TimeUnit.MILLISECONDS).join();
   }
 
+  /** Without an engine, which would ask again by itself every few seconds. */
+  private Client client() {
+    return new Client(SqlUnderTest.uri(shared, RARELY), Ticker.system()).connect();
+  }
+
+  private static void assertTold(Client waiter, Claim claim) throws InterruptedException {
+    assertThat(waiter.told.poll(SOON.toMillis(), TimeUnit.MILLISECONDS)).isEqualTo(claim.id());
+  }
+
   @Test
   void release_isHeard() throws Exception {
-    try (Holdfast holder = connect(shared);
-        Holdfast other = connect(shared)) {
-      Hold hold = holder.lock("Schloß \"x\"", LONG).acquire();
+    try (Client holder = client();
+        Client other = client()) {
+      Claim held = holder.claim("Schloß \"x\"");
+      holder.granted(held);
       assertThat(listeners(shared)).isEmpty();
-      CompletableFuture<Hold> waiter = other.lock("Schloß \"x\"", LONG).acquireAsync();
+      Claim waits = other.claim("Schloß \"x\"");
+      other.busy(waits);
       awaitListener(shared);
-      hold.release();
-      Hold next = soon(waiter);
-      assertThat(next.token()).isGreaterThan(hold.token());
-      next.release();
+      other.told.clear();
+      holder.end(held);
+      assertTold(other, waits);
+      other.granted(waits);
     }
   }
 
   @Test
   void forcedRelease_isHeard() throws Exception {
-    try (Holdfast holder = connect(shared);
-        Holdfast other = connect(shared);
-        Holdfast operator = connect(shared)) {
-      Hold evicted = holder.lock("x", LONG).acquire();
-      CompletableFuture<Hold> waiter = other.lock("x", LONG).acquireAsync();
+    try (Client holder = client();
+        Client other = client();
+        Client operator = client()) {
+      Claim held = holder.claim("x");
+      long revision = holder.granted(held).revision();
+      Claim waits = other.claim("x");
+      other.busy(waits);
       awaitListener(shared);
-      assertThat(operator.admin().forceRelease(operator.admin().inspect("x").orElseThrow()))
-          .isTrue();
-      Hold next = soon(waiter);
-      assertThat(next.token()).isGreaterThan(evicted.token());
-      next.release();
+      other.told.clear();
+      assertThat(Client.get(operator.store.evict(LockKey.of("x"), revision))).isTrue();
+      assertTold(other, waits);
     }
   }
 
-  /** One word in the row is enough for many waiters; when whoever left it goes away, the others leave theirs. */
+  /** One word in the row is enough for many waiters; when whoever left it goes away, the others are told, to leave theirs. */
   @Test
   void waiterThatGoesAway_doesNotTakeTheWordOfOthersWithIt() throws Exception {
-    try (Holdfast holder = connect(shared);
-        Holdfast other = connect(shared);
-        Holdfast leaves = connect(shared)) {
-      Hold hold = holder.lock("x", LONG).acquire();
-      CompletableFuture<Hold> waiter = other.lock("x", LONG).acquireAsync();
+    try (Client holder = client();
+        Client other = client();
+        Client leaves = client()) {
+      Claim held = holder.claim("x");
+      holder.granted(held);
+      Claim waits = other.claim("x");
+      other.busy(waits);
       awaitListener(shared);
-      Assertions.assertThatThrownBy(
-              () -> leaves.lock("x", LONG).acquire(Duration.ofMillis(300)).close())
-          .isInstanceOf(AcquireTimeoutException.class);
-      Await.until(
-          "the word is the other one's",
-          () -> shared
-              .query("SELECT wanted_us > 0 FROM holdfast_lock WHERE wanted_by NOT IN ('', client)")
-              .contains("t"));
-      hold.release();
-      soon(waiter).release();
+      Claim brief = leaves.claim("x");
+      leaves.busy(brief);
+      other.told.clear();
+      leaves.end(brief);
+      assertTold(other, waits);
+      // it tries, in vain, and has left its word with that
+      other.busy(waits);
+      holder.end(held);
+      assertTold(other, waits);
     }
   }
 
@@ -121,19 +137,23 @@ class PostgresListenerTest {
   @ParameterizedTest(name = "released before it listens again: {0}")
   @CsvSource({"true", "false"})
   void cutConnection_isOpenedAgain(boolean releasedMeanwhile) throws Exception {
-    try (Holdfast holder = connect(shared);
-        Holdfast other = connect(shared)) {
-      Hold hold = holder.lock("x", LONG).acquire();
-      CompletableFuture<Hold> waiter = other.lock("x", LONG).acquireAsync();
+    try (Client holder = client();
+        Client other = client()) {
+      Claim held = holder.claim("x");
+      holder.granted(held);
+      Claim waits = other.claim("x");
+      other.busy(waits);
       String cut = awaitListener(shared);
+      other.told.clear();
       shared.query("SELECT pg_terminate_backend(" + cut + ")");
       if (!releasedMeanwhile) {
         Await.until(
             "another one listens",
             () -> listeners(shared).size() == 1 && !listeners(shared).contains(cut));
+        awaitListener(shared);
       }
-      hold.release();
-      soon(waiter).release();
+      holder.end(held);
+      assertTold(other, waits);
     }
   }
 
