@@ -24,6 +24,10 @@ final class CountingDataSource implements DataSource {
     return connections.size();
   }
 
+  Connection latest() {
+    return connections.get(connections.size() - 1);
+  }
+
   /** How many of them nobody has closed. */
   int open() throws SQLException {
     int open = 0;

@@ -13,6 +13,7 @@ import io.holdfast.testkit.sql.SqlKind;
 import io.holdfast.testkit.sql.SqlServer;
 import io.holdfast.testkit.sql.UrlDataSource;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -142,6 +143,27 @@ class SessionLockTest {
       assertThat(next.isValid()).isTrue();
     }
     assertThat(told).hasValue(1);
+    untilOpen(source, 0);
+  }
+
+  /** The session lives, and has the lock no longer: MySQL and MariaDB say whose it is. */
+  @ParameterizedTest
+  @EnumSource(
+      value = SqlKind.class,
+      names = {"MARIADB", "MYSQL"})
+  void theLossOfTheLockAlone_isTold(SqlKind kind) throws Exception {
+    SqlServer server = kind.shared();
+    CountingDataSource source = new CountingDataSource(server.dataSource());
+    SessionHold hold = DataLocks.of(source).sessionLock("a").acquire();
+    try (Statement statement = source.latest().createStatement()) {
+      statement.execute("SELECT RELEASE_LOCK('a')");
+    }
+    try (SessionHold next = DataLocks.of(server.dataSource()).sessionLock("a").acquire(LONG)) {
+      Await.value(hold.lost());
+      assertThat(hold.isValid()).isFalse();
+      assertThat(hold.release()).isFalse();
+      assertThat(next.isValid()).isTrue();
+    }
     untilOpen(source, 0);
   }
 

@@ -92,6 +92,25 @@ class SqlVerbsTest {
     assertThat(b.granted(other).revision()).isGreaterThan(grant.revision());
   }
 
+  /** What does not hold the lock neither extends nor ends the lease of what does. */
+  @ParameterizedTest
+  @EnumSource
+  void aStrangersClaim_changesNothing(SqlKind kind) {
+    Client a = client(kind);
+    Client b = client(kind);
+    Claim held = a.claim("x");
+    a.granted(held);
+    String row = "SELECT CONCAT(claim, ' ', until_us) FROM holdfast_lock WHERE name = 'x'";
+    List<String> before = server().query(row);
+    for (Client each : List.of(a, b)) {
+      Claim stranger = each.claim("x", Client.LEASE.plusHours(1), false);
+      assertThat(each.keep(stranger)).isInstanceOf(Kept.Gone.class);
+      assertThat(each.end(stranger).outcome()).isEqualTo(Outcome.NOT_THERE);
+      assertThat(server().query(row)).isEqualTo(before);
+    }
+    assertThat(a.end(held).outcome()).isEqualTo(Outcome.RELEASED);
+  }
+
   /** A lease that has ended is nobody's: it is neither kept nor released, and its lock goes to whoever asks. */
   @ParameterizedTest
   @EnumSource
