@@ -26,11 +26,13 @@ public final class DataLocks {
   private final DataSource dataSource;
   private final KnownRows rows;
   private final KnownRows versions;
+  private final SessionSource sessions;
 
   private DataLocks(DataSource dataSource) {
     this.dataSource = dataSource;
     this.rows = new KnownRows(dataSource, DataTable.ROW);
     this.versions = new KnownRows(dataSource, DataTable.VERSION);
+    this.sessions = new SessionSource(dataSource);
   }
 
   /**
@@ -77,7 +79,7 @@ public final class DataLocks {
    */
   @CheckReturnValue
   public SessionLock sessionLock(String name) {
-    return new SessionLock(LockKey.of(name), dataSource, () -> {});
+    return new SessionLock(LockKey.of(name), sessions, () -> {});
   }
 
   /**

@@ -5,6 +5,8 @@ import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.LockKey;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -14,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * an attempt that waited past its {@code giveUpAt} changes nothing.
  */
 final class PostgresDialect extends ServerDialect {
+  private static final Logger LOG = System.getLogger(PostgresDialect.class.getName());
+
   private static final String NOW = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 
   /** "Hold" and "fast", as the key of an advisory lock. */
@@ -32,6 +37,8 @@ final class PostgresDialect extends ServerDialect {
   /** Tells those who listen, and only if somebody is known to wait: who tells commits alone in the whole server. */
   private static final String TELL_OTHERS = "CASE WHEN " + OTHERS_WAIT + " THEN pg_notify("
       + CHANNEL.replace("{table}", "tableoid") + ", name) END";
+
+  private static final String FULL_QUEUE = "54000";
 
   private static final String ENTER =
       INTO_QUEUE + "ON CONFLICT (claim) DO UPDATE SET until_us = excluded.until_us";
@@ -67,6 +74,7 @@ final class PostgresDialect extends ServerDialect {
   private static final String ANY = ATTEMPT.replace("IS_FIRST", "true");
   private static final String IN_TURN = ATTEMPT.replace("IS_FIRST", FIRST);
 
+  private final AtomicBoolean fullQueueSaid = new AtomicBoolean();
   private volatile boolean proxyKnown;
   private volatile boolean proxied;
 
@@ -241,17 +249,30 @@ final class PostgresDialect extends ServerDialect {
 
   @Override
   public @Nullable Done end(JdbcSession session, Claim claim, long keepForUs) throws SQLException {
+    try {
+      return end(session, claim, keepForUs, TELL_OTHERS);
+    } catch (SQLException e) {
+      requireFullQueue(e);
+      return end(session, claim, keepForUs, "NULL");
+    }
+  }
+
+  private @Nullable Done end(JdbcSession session, Claim claim, long keepForUs, String tell)
+      throws SQLException {
     PreparedStatement update = statement(
         session,
         "UPDATE {lock} SET until_us = CASE WHEN ? > 0 THEN since_us + ? ELSE 0 END, " + NOBODY
             + " WHERE name = ? AND claim = ? AND until_us > {now} RETURNING rev, coalesce("
-            + OTHERS_WAIT + ", false), {now}, " + TELL_OTHERS + andCommit);
+            + OTHERS_WAIT + ", false), {now}, " + tell + andCommit);
     update.setLong(1, keepForUs);
     update.setLong(2, keepForUs);
     bindName(update, 3, claim.name().name());
     update.setString(4, claim.id().toString());
-    update.setString(5, claim.id().client());
-    update.setString(6, claim.id().client());
+    int at = 5;
+    update.setString(at++, claim.id().client());
+    if (tell.equals(TELL_OTHERS)) {
+      update.setString(at, claim.id().client());
+    }
     try (ResultSet row = update.executeQuery()) {
       return row.next() ? new Done(row.getLong(1), row.getBoolean(2), row.getLong(3)) : null;
     }
@@ -263,7 +284,28 @@ final class PostgresDialect extends ServerDialect {
         session,
         "SELECT pg_notify(" + CHANNEL.replace("{table}", "'{lock}'::regclass::oid") + ", ?)");
     bindName(notify, 1, name.name());
-    notify.execute();
+    try {
+      notify.execute();
+    } catch (SQLException e) {
+      requireFullQueue(e);
+    }
+  }
+
+  /**
+   * Somebody listens in a transaction that does not end, until the server's queue of messages is full: then whoever speaks
+   * fails, and with him his whole transaction. A message is a hint, and waiters look as well.
+   */
+  private void requireFullQueue(SQLException e) throws SQLException {
+    if (!FULL_QUEUE.equals(e.getSQLState())) {
+      throw e;
+    }
+    if (fullQueueSaid.compareAndSet(false, true)) {
+      LOG.log(
+          Level.WARNING,
+          "releases tell waiters on PostgreSQL nothing, who poll: its queue of notifications is full, for as long as somebody"
+              + " listens in an old transaction (see pg_notification_queue_usage() and pg_stat_activity)",
+          e);
+    }
   }
 
   @Override

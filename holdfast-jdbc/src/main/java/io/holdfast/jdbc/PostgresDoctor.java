@@ -5,7 +5,6 @@ import static io.holdfast.jdbc.ServerDialect.finding;
 import static io.holdfast.jdbc.ServerDialect.text;
 
 import io.holdfast.spi.Finding;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,26 +42,52 @@ final class PostgresDoctor {
     String fsync = text(session, "SHOW fsync");
     String pages = text(session, "SHOW full_page_writes");
     String commit = text(session, "SHOW synchronous_commit");
-    String found =
-        "fsync=" + fsync + ", full_page_writes=" + pages + ", synchronous_commit=" + commit;
-    boolean whole = fsync.equals("on") && pages.equals("on");
+    String found = "fsync=" + fsync + ", full_page_writes=" + pages + ", synchronous_commit="
+        + commit + (isRelaxed() ? ", off for locks: holdfast.durability=relaxed" : "");
+    String subject = "durability";
+    if (!fsync.equals("on") || !pages.equals("on")) {
+      return finding(
+          false,
+          subject,
+          found,
+          "a crash of the machine can damage the whole database: set fsync and full_page_writes to on");
+    }
     return finding(
-        whole && !commit.equals("off"),
-        "durability",
+        !commit.equals("off") && !isRelaxed(),
+        subject,
         found,
-        whole
-            ? "a crash of the server can forget the last grants: set synchronous_commit to on"
-            : "a crash of the machine can damage the whole database: set fsync and full_page_writes to on");
+        "a crash of the server can forget the last grants: "
+            + (isRelaxed()
+                ? "leave holdfast.durability=relaxed out, unless that is meant so"
+                : "set synchronous_commit to on"));
+  }
+
+  private boolean isRelaxed() {
+    return context.options().durability() == Durability.RELAXED;
   }
 
   private Finding replication() throws SQLException {
     String standbys = text(session, "SHOW synchronous_standby_names");
+    String commit = text(session, "SHOW synchronous_commit");
     String replicas = text(session, "SELECT count(*) FROM pg_stat_replication");
+    String found = replicas + " replicas, synchronous_standby_names=\"" + standbys + '"';
+    String subject = "replication";
+    if (standbys.isEmpty()) {
+      return finding(
+          replicas.equals("0"),
+          subject,
+          found,
+          "a failover to an asynchronous replica forgets the last grants: name synchronous standbys");
+    }
+    boolean waits = !isRelaxed() && !commit.equals("local") && !commit.equals("off");
     return finding(
-        replicas.equals("0") || !standbys.isEmpty(),
-        "replication",
-        replicas + " replicas, synchronous_standby_names=\"" + standbys + "\"",
-        "a failover to an asynchronous replica forgets the last grants: name synchronous standbys");
+        waits,
+        subject,
+        found + (waits ? "" : ", and commits of locks do not wait for them"),
+        "a failover forgets the last grants, though standbys are named: "
+            + (isRelaxed()
+                ? "leave holdfast.durability=relaxed out"
+                : "set synchronous_commit to on, not " + commit));
   }
 
   /** Versions of a row cannot be removed that an old snapshot may still want to see: each grant adds some to its row's. */
@@ -74,9 +99,19 @@ final class PostgresDoctor {
     return finding(
         Long.parseLong(oldest) < LONG_SECONDS,
         "transactions",
-        "the oldest is open for " + oldest + " s",
+        "the oldest" + whoseAreSeen() + " is open for " + oldest + " s",
         "while it is open, the versions of every lock's row pile up, and each acquire gets slower: end it (see"
             + " pg_stat_activity), and set idle_in_transaction_session_timeout");
+  }
+
+  /** When the transaction of another user has begun is told to few: what cannot be seen must not look like nothing. */
+  private String whoseAreSeen() throws SQLException {
+    String user = text(
+        session,
+        "SELECT CASE WHEN pg_has_role('pg_read_all_stats', 'USAGE') THEN '' ELSE quote_ident(current_user) END");
+    return user.isEmpty()
+        ? ""
+        : " of this user (those of others cannot be seen: GRANT pg_read_all_stats TO " + user + ")";
   }
 
   private Finding encoding() throws SQLException {
@@ -109,21 +144,12 @@ final class PostgresDoctor {
   }
 
   private boolean isHeard() throws SQLException {
-    Connection aside = context.source().connectAside();
-    try {
-      boolean autoCommit = aside.getAutoCommit();
-      int timeout = aside.getNetworkTimeout();
-      aside.setNetworkTimeout(Runnable::run, context.timeoutMillis());
-      aside.setAutoCommit(true);
-      boolean heard = PostgresProbe.comesBack(
-          aside,
-          channel -> PostgresProbe.say(session.connection(), channel),
-          context.runtime().ticker());
-      aside.setAutoCommit(autoCommit);
-      aside.setNetworkTimeout(Runnable::run, timeout);
-      return heard;
-    } finally {
-      aside.close();
-    }
+    return LentConnection.use(
+        context.source().connectAside(),
+        context.timeoutMillis(),
+        aside -> PostgresProbe.comesBack(
+            aside,
+            channel -> PostgresProbe.say(session.connection(), channel),
+            context.runtime().ticker()));
   }
 }

@@ -106,6 +106,7 @@ final class PostgresListener implements Wakeups {
   }
 
   private void run() {
+    boolean over = false;
     try {
       while (goesOn()) {
         try {
@@ -118,14 +119,22 @@ final class PostgresListener implements Wakeups {
           }
         }
       }
+      over = true;
     } finally {
-      guard.lock();
-      try {
-        running = false;
-        ended.signalAll();
-      } finally {
-        guard.unlock();
+      // after a regular end the next thread may be running already, and what is here is its own
+      if (!over) {
+        end();
       }
+    }
+  }
+
+  private void end() {
+    guard.lock();
+    try {
+      running = false;
+      ended.signalAll();
+    } finally {
+      guard.unlock();
     }
   }
 
@@ -138,6 +147,7 @@ final class PostgresListener implements Wakeups {
     try {
       running = false;
       if (closed || isAvoided() || waiting.isEmpty()) {
+        ended.signalAll();
         return false;
       }
       running = true;

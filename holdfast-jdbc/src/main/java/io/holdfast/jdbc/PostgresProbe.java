@@ -25,7 +25,8 @@ final class PostgresProbe {
   }
 
   /**
-   * Sends a message to a connection and waits for it.
+   * Sends a message to a connection and waits for it. The connection listens no more after that, but for a failure: then it
+   * is to be ended.
    *
    * @param opened in autocommit
    * @param speaker says something on another connection
@@ -40,13 +41,18 @@ final class PostgresProbe {
     while (leftMillis > 0) {
       for (Pgjdbc.Message each : Pgjdbc.await(opened, (int) leftMillis)) {
         if (each.channel().equals(channel)) {
-          execute(opened, "UNLISTEN \"" + channel + '"');
+          unlisten(opened, channel);
           return true;
         }
       }
       leftMillis = PATIENCE_MILLIS - (ticker.nanos() - said) / 1_000_000L;
     }
+    unlisten(opened, channel);
     return false;
+  }
+
+  private static void unlisten(Connection opened, String channel) throws SQLException {
+    execute(opened, "UNLISTEN \"" + channel + '"');
   }
 
   static void say(Connection connection, String channel) throws SQLException {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.jdbc;
 
-import io.holdfast.ConfigurationException;
-import io.holdfast.Ticker;
 import io.holdfast.spi.LockKey;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -11,7 +9,6 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +33,10 @@ final class SessionConnection {
   private final DatabaseKind kind;
   private final LockKey name;
   private final long session;
+
+  /** Whether the server's process is another one than the one that has greeted. */
+  private final boolean isProxied;
+
   private volatile @Nullable Statement running;
 
   /** What it was before the first wait; null before that. */
@@ -50,53 +51,42 @@ final class SessionConnection {
     this.networkTimeout = networkTimeout;
     this.kind = DatabaseKind.of(connection);
     this.session = session();
+    this.isProxied = kind.isPostgres()
+        && Pgjdbc.isBehind(connection)
+        && Pgjdbc.greetedPid(connection) != session;
   }
 
-  static SessionConnection open(DataSource dataSource, LockKey name) throws SQLException {
-    Connection connection = dataSource.getConnection();
+  static SessionConnection open(SessionSource source, LockKey name) throws SQLException {
+    SessionConnection made = borrow(source, name);
+    if (source.isKnown() || !made.isProxied) {
+      return made;
+    }
+    made.giveBackOrAbort();
+    source.requireSessions(name);
+    return borrow(source, name);
+  }
+
+  private static SessionConnection borrow(SessionSource source, LockKey name) throws SQLException {
+    Connection connection = source.connect();
     try {
       int networkTimeout = connection.getNetworkTimeout();
       // first of all: every question after it may be the one that is not answered
       connection.setNetworkTimeout(Runnable::run, SLICE_MILLIS + ANSWER_MILLIS);
       boolean autoCommit = connection.getAutoCommit();
       connection.setAutoCommit(true);
-      SessionConnection made = new SessionConnection(connection, name, autoCommit, networkTimeout);
-      made.requireASession(dataSource);
-      return made;
+      return new SessionConnection(connection, name, autoCommit, networkTimeout);
     } catch (SQLException | RuntimeException e) {
       abort(connection, name);
       throw e;
     }
   }
 
-  /**
-   * A proxy that lends sessions out for a transaction each would leave the lock with whoever comes next. That there is a
-   * proxy the driver knows; whether it does that, a message shows that is sent from another connection.
-   *
-   * @throws ConfigurationException if it does
-   */
-  private void requireASession(DataSource dataSource) throws SQLException {
-    if (!kind.isPostgres()
-        || !Pgjdbc.isBehind(connection)
-        || Pgjdbc.greetedPid(connection) == session) {
-      return;
-    }
-    boolean comesBack = PostgresProbe.comesBack(
-        connection,
-        channel -> {
-          try (Connection other = dataSource.getConnection()) {
-            other.setAutoCommit(true);
-            PostgresProbe.say(other, channel);
-          }
-        },
-        Ticker.system());
-    if (!comesBack) {
-      throw new ConfigurationException(
-          "lock \"" + name
-              + "\" was not acquired: a proxy in front of PostgreSQL lends sessions out for a transaction"
-              + " each, so that no session can hold a lock; connect to the server itself, or to a pool in session mode",
-          "the database",
-          null);
+  private void giveBackOrAbort() throws SQLException {
+    try {
+      giveBack();
+    } catch (SQLException | RuntimeException e) {
+      abort();
+      throw e;
     }
   }
 

@@ -18,7 +18,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import javax.sql.DataSource;
 
 /**
  * A lock that a connection holds until it is freed or the connection ends: {@code pg_advisory_lock} on PostgreSQL, {@code
@@ -28,8 +27,9 @@ import javax.sql.DataSource;
  * a connection for each hold is no matter. It needs no table and no clock, and the server frees the lock of a process that
  * dies at once. <b>It has no fencing token</b>: where a late write would do harm, take a lease with {@link FencingGuard}, or
  * a {@link RowLock}. It cannot be used through a proxy that pools by transaction (pgbouncer's transaction mode), where there
- * is no session: on PostgreSQL, with its own driver, that is found out, and refused with {@link ConfigurationException}; a
- * second connection is borrowed for it, for a moment, if there is a proxy at all.
+ * is no session: on PostgreSQL, with its own driver, that is found out, and refused with {@link ConfigurationException}. If
+ * there is a proxy at all, two connections are borrowed for that, once for each {@link DataLocks}, for a moment: a pool of
+ * one will not do there.
  *
  * <p>Names: PostgreSQL knows numbers only. The name's is the first 64 bits of the SHA-256 of its UTF-8, most significant
  * byte first, and is the database's own; another program that uses advisory locks may choose the same by chance of one in
@@ -62,12 +62,12 @@ public final class SessionLock {
   private static final String STORE = "the database";
 
   private final LockKey name;
-  private final DataSource dataSource;
+  private final SessionSource source;
   private final Runnable onLost;
 
-  SessionLock(LockKey name, DataSource dataSource, Runnable onLost) {
+  SessionLock(LockKey name, SessionSource source, Runnable onLost) {
     this.name = name;
-    this.dataSource = dataSource;
+    this.source = source;
     this.onLost = onLost;
   }
 
@@ -87,7 +87,7 @@ public final class SessionLock {
    * @return a copy
    */
   public SessionLock onLost(Runnable callback) {
-    return new SessionLock(name, dataSource, Objects.requireNonNull(callback, "callback"));
+    return new SessionLock(name, source, Objects.requireNonNull(callback, "callback"));
   }
 
   /**
@@ -141,7 +141,7 @@ public final class SessionLock {
   @CheckReturnValue
   public Optional<SessionHold> tryAcquire() {
     try {
-      SessionConnection connection = SessionConnection.open(dataSource, name);
+      SessionConnection connection = SessionConnection.open(source, name);
       try {
         connection.expectAnswers();
         Moment sent = Ticker.system().now();
@@ -164,7 +164,7 @@ public final class SessionLock {
     if (Thread.interrupted()) {
       throw new InterruptedException();
     }
-    SessionRequest request = new SessionRequest(name, dataSource, onLost);
+    SessionRequest request = new SessionRequest(name, source, onLost);
     CompletableFuture<SessionHold> answer = request.start();
     try {
       return Optional.of(

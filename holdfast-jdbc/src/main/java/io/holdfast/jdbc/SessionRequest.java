@@ -9,7 +9,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SessionRequest implements Runnable {
   private final LockKey name;
-  private final DataSource dataSource;
+  private final SessionSource source;
   private final Runnable onLost;
   private final CompletableFuture<SessionHold> answer = new CompletableFuture<>();
 
@@ -28,9 +27,9 @@ final class SessionRequest implements Runnable {
   private boolean abandoned;
   private @Nullable SessionConnection waiting;
 
-  SessionRequest(LockKey name, DataSource dataSource, Runnable onLost) {
+  SessionRequest(LockKey name, SessionSource source, Runnable onLost) {
     this.name = name;
-    this.dataSource = dataSource;
+    this.source = source;
     this.onLost = onLost;
   }
 
@@ -48,7 +47,7 @@ final class SessionRequest implements Runnable {
   @Override
   public void run() {
     try {
-      SessionConnection connection = SessionConnection.open(dataSource, name);
+      SessionConnection connection = SessionConnection.open(source, name);
       try {
         if (isWanted(connection)) {
           grant(connection);

@@ -10,6 +10,8 @@ import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
 import io.holdfast.Ticker;
 import io.holdfast.spi.Claim;
+import io.holdfast.spi.Ended.Outcome;
+import io.holdfast.spi.Kept;
 import io.holdfast.spi.LockKey;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.sql.PostgresServer;
@@ -130,6 +132,60 @@ class PostgresListenerTest {
       other.busy(waits);
       holder.end(held);
       assertTold(other, waits);
+    }
+  }
+
+  /** In a fair queue only the first is told: of a release, and that whoever stood before it has gone. */
+  @Test
+  void fairWaiters_areToldInTurn() throws Exception {
+    try (Client holder = client();
+        Client other = client();
+        Client third = client()) {
+      Claim held = holder.fair("x");
+      holder.granted(held);
+      Claim first = other.fair("x");
+      other.busy(first);
+      Claim second = third.fair("x");
+      third.busy(second);
+      Await.until("both listen", () -> listeners(shared).size() == 2);
+      Await.until("nobody looks any more", () -> shared.query(LOOKS).isEmpty());
+      other.told.clear();
+      third.told.clear();
+      holder.end(held);
+      assertTold(other, first);
+      assertThat(third.told).isEmpty();
+      other.end(first);
+      assertTold(third, second);
+      third.granted(second);
+    }
+  }
+
+  /** The server's queue of messages can be full; then whoever speaks fails, and a release must not. */
+  @Test
+  void fullQueue_stopsNoRelease() throws Exception {
+    try (SqlServer server = PostgresServer.with();
+        Client holder = new Client(SqlUnderTest.uri(server, RARELY), Ticker.system()).connect();
+        Client other = new Client(SqlUnderTest.uri(server, RARELY), Ticker.system()).connect()) {
+      Claim held = holder.claim("x");
+      holder.granted(held);
+      Claim waits = other.claim("x");
+      other.busy(waits);
+      // the real one takes 8 GB
+      server.execute(
+          "CREATE FUNCTION public.pg_notify(text, text) RETURNS void LANGUAGE plpgsql AS $$"
+              + " BEGIN RAISE 'too many notifications in the NOTIFY queue' USING ERRCODE = '54000'; END $$",
+          "ALTER ROLE holdfast SET search_path = public, pg_catalog");
+      try (Client later = new Client(SqlUnderTest.uri(server, RARELY), Ticker.system()).connect()) {
+        Claim own = later.claim("y");
+        later.granted(own);
+        other.busy(other.claim("y"));
+        assertThat(later.end(own).outcome()).isEqualTo(Outcome.RELEASED);
+        other.granted(other.claim("y"));
+        long revision =
+            holder.keep(held) instanceof Kept.Held kept ? kept.grant().revision() : 0;
+        assertThat(Client.get(later.store.evict(LockKey.of("x"), revision))).isTrue();
+        other.granted(waits);
+      }
     }
   }
 

@@ -4,6 +4,8 @@ package io.holdfast.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import io.holdfast.ConfigurationException;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
@@ -26,8 +28,10 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CyclicBarrier;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
@@ -39,6 +43,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A proxy that lends sessions out for a transaction each: pgbouncer in transaction mode. */
 class PostgresProxyTest {
   private static final int CYCLES = 60;
+  private static final int SESSIONS = 4;
   private static final LockOptions LONG =
       LockOptions.builder().leaseFor(Duration.ofMinutes(5)).build();
 
@@ -210,6 +215,64 @@ class PostgresProxyTest {
       assertThatThrownBy(() -> lock.acquire().close()).isInstanceOf(ConfigurationException.class);
       assertThat(shared.query("SELECT 1 FROM pg_locks WHERE locktype = 'advisory'"))
           .isEmpty();
+    }
+  }
+
+  /** Whether it keeps sessions is asked once, and no thread that waits for that has a connection that another one needs. */
+  @Test
+  void proxyThatKeepsSessions_isAskedOnce_andAsManyHoldAsThePoolHas() throws Exception {
+    HikariConfig config = new HikariConfig();
+    config.setMaximumPoolSize(SESSIONS);
+    config.setConnectionTimeout(3_000);
+    config.setAutoCommit(false);
+    try (PgBouncer bouncer = PgBouncer.inSessionMode(shared, SESSIONS)) {
+      config.setDataSource(bouncer.dataSource());
+      try (HikariDataSource pool = new HikariDataSource(config)) {
+        CountingDataSource source = new CountingDataSource(pool);
+        DataLocks locks = DataLocks.of(source);
+        holdAll(locks).forEach(SessionHold::close);
+        int asked = source.opened();
+        holdAll(locks).forEach(SessionHold::close);
+        assertThat(source.opened()).isEqualTo(asked + SESSIONS);
+        try (Connection connection = pool.getConnection()) {
+          assertThat(connection.getAutoCommit()).isFalse();
+          assertThat(connection.getNetworkTimeout()).isZero();
+        }
+      }
+    }
+  }
+
+  private static List<SessionHold> holdAll(DataLocks locks) throws Exception {
+    CyclicBarrier together = new CyclicBarrier(SESSIONS);
+    List<CompletableFuture<SessionHold>> all = new ArrayList<>();
+    for (int i = 0; i < SESSIONS; i++) {
+      SessionLock lock = locks.sessionLock("x" + i);
+      all.add(CompletableFuture.supplyAsync(
+          () -> {
+            try {
+              together.await();
+            } catch (InterruptedException | BrokenBarrierException e) {
+              throw new IllegalStateException(e);
+            }
+            return lock.tryAcquire().orElseThrow();
+          },
+          task -> new Thread(task).start()));
+    }
+    List<SessionHold> holds = new ArrayList<>();
+    for (CompletableFuture<SessionHold> each : all) {
+      holds.add(Await.value(each));
+    }
+    return holds;
+  }
+
+  /** What has asked listens no more: a pool's connection would collect what is said for ever. */
+  @Test
+  void probeThatIsSwallowed_leavesNothingListening() throws Exception {
+    try (Connection connection = shared.connect()) {
+      assertThat(PostgresProbe.comesBack(connection, channel -> {}, Ticker.system()))
+          .isFalse();
+      assertThatThrownBy(() -> one(connection, "SELECT pg_listening_channels()"))
+          .isInstanceOf(AssertionError.class);
     }
   }
 

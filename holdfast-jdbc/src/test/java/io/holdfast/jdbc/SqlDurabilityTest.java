@@ -190,6 +190,49 @@ class SqlDurabilityTest {
     }
   }
 
+  private static Finding finding(SqlServer server, String subject, String... parameters) {
+    try (Client client =
+        new Client(SqlUnderTest.uri(server, parameters), Ticker.system()).connect()) {
+      return Client.get(client.store.diagnose()).stream()
+          .filter(each -> each.subject().equals(subject))
+          .findFirst()
+          .orElseThrow();
+    }
+  }
+
+  @Test
+  void doctor_saysThatDurabilityIsRelaxed() {
+    assertThat(finding(SqlKind.POSTGRESQL.shared(), "durability", RELAXED))
+        .matches(each -> each.level() == Level.WARNING)
+        .matches(each -> each.message().contains(RELAXED) && each.advice().contains(RELAXED));
+  }
+
+  /** Standbys that no commit waits for forget as others do. */
+  @Test
+  void doctor_seesThatNoCommitWaitsForTheStandbysThatAreNamed() {
+    try (SqlServer server =
+        PostgresServer.with("synchronous_standby_names=nobody", "synchronous_commit=local")) {
+      assertThat(finding(server, "replication"))
+          .matches(each -> each.level() == Level.WARNING)
+          .matches(each -> each.advice().contains("not local"));
+      assertThat(finding(server, "replication", RELAXED))
+          .matches(each -> each.level() == Level.WARNING)
+          .matches(each -> each.advice().contains(RELAXED));
+      assertThat(finding(server, "durability").level()).isEqualTo(Level.OK);
+    }
+  }
+
+  /** Others' transactions look as if they were not there, to a user who may not see them. */
+  @Test
+  void doctor_saysWhatItCannotSee() {
+    try (SqlServer server = PostgresServer.with()) {
+      assertThat(finding(server, "transactions").message())
+          .contains("of this user", "cannot be seen", "GRANT pg_read_all_stats TO holdfast");
+      server.execute("GRANT pg_read_all_stats TO holdfast");
+      assertThat(finding(server, "transactions").message()).startsWith("the oldest is open for");
+    }
+  }
+
   private static SqlServer careless(SqlKind kind) {
     return switch (kind) {
       case POSTGRESQL -> PostgresServer.with("full_page_writes=off");

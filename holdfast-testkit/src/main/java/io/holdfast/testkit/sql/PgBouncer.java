@@ -29,13 +29,18 @@ public final class PgBouncer implements AutoCloseable {
    * @param connections how many it lends at the same time
    */
   public PgBouncer(PostgresServer server, int connections) {
+    this(server, "transaction", connections);
+  }
+
+  private PgBouncer(PostgresServer server, String mode, int connections) {
     this.server = server;
     process.closeWith("TERM");
     Path folder = process.folder();
     write("users", "\"" + server.user() + "\" \"" + server.password() + "\"\n");
     write(
         "pgbouncer.ini",
-        String.format(Locale.ROOT, """
+        String.format(
+            Locale.ROOT, """
         [databases]
         * = host=127.0.0.1 port=%d
         [pgbouncer]
@@ -44,11 +49,22 @@ public final class PgBouncer implements AutoCloseable {
         unix_socket_dir =
         auth_type = scram-sha-256
         auth_file = %s
-        pool_mode = transaction
+        pool_mode = %s
         default_pool_size = %d
         ignore_startup_parameters = extra_float_digits
-        """, server.port(), port, folder.resolve("users"), connections));
+        """, server.port(), port, folder.resolve("users"), mode, connections));
     start();
+  }
+
+  /**
+   * Starts one that lends a connection for as long as its client stays: what belongs to a session is there to be used.
+   *
+   * @param server the PostgreSQL
+   * @param connections how many it lends at the same time
+   * @return a pgbouncer that answers
+   */
+  public static PgBouncer inSessionMode(PostgresServer server, int connections) {
+    return new PgBouncer(server, "session", connections);
   }
 
   private void write(String name, String content) {
