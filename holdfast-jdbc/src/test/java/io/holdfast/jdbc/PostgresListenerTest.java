@@ -135,7 +135,10 @@ class PostgresListenerTest {
     }
   }
 
-  /** In a fair queue only the first is told: of a release, and that whoever stood before it has gone. */
+  /**
+   * In a fair queue only the first is told: of a release, and that whoever stood before it has gone. This is about the order:
+   * looks for fair claims go on while one listens, and may be what tells.
+   */
   @Test
   void fairWaiters_areToldInTurn() throws Exception {
     try (Client holder = client();
