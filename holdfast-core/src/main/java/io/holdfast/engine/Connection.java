@@ -48,10 +48,16 @@ final class Connection {
 
   /** An attempt to contact the store. One that is not answered fails after a while: the next may fare better. */
   private final class Contact extends Timed {
+    private final long patienceNanos;
+
+    Contact(long patienceNanos) {
+      this.patienceNanos = patienceNanos;
+    }
+
     void make() {
       CompletionStage<@Nullable Void> contacted = safely(store::connect);
       // only now: a driver that was just loaded took its time before anything was sent
-      engine.timer.set(this, engine.ticker.nanos() + engine.requestTimeoutNanos());
+      engine.timer.set(this, engine.ticker.nanos() + patienceNanos);
       contacted.whenComplete((ready, failure) -> {
         engine.timer.clear(this);
         if (failure == null) {
@@ -75,14 +81,22 @@ final class Connection {
     return connected;
   }
 
-  /** Connects, waiting for at most the given time. */
+  /**
+   * Connects, waiting for at most the given time: longer than for a request, because drivers that are loaded only now, a
+   * handshake and new tables take theirs.
+   */
   void connectNow(long nanos) {
     Waiting.forAnswer(
-        call(() -> CompletableFuture.completedFuture(true)), nanos, null, store.describe());
+        call(() -> CompletableFuture.completedFuture(true), nanos), nanos, null, store.describe());
   }
 
   /** Calls a verb of the store, after connecting if need be; what it throws fails the stage. */
   <T extends @Nullable Object> CompletionStage<T> call(Supplier<CompletionStage<T>> verb) {
+    return call(verb, engine.requestTimeoutNanos());
+  }
+
+  private <T extends @Nullable Object> CompletionStage<T> call(
+      Supplier<CompletionStage<T>> verb, long patienceNanos) {
     if (connected) {
       return safely(verb);
     }
@@ -96,7 +110,7 @@ final class Connection {
         held.add(new Held<>(verb, answer));
       }
       if (waits && contact == null) {
-        fresh = new Contact();
+        fresh = new Contact(patienceNanos);
         contact = fresh;
       }
     } finally {

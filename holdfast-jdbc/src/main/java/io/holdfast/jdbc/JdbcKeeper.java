@@ -33,7 +33,7 @@ final class JdbcKeeper {
 
   CompletionStage<@Nullable Void> connect() {
     JdbcSchema schema = new JdbcSchema(context);
-    return lane.submit(session -> {
+    return lane.submitFirst(session -> {
           schema.require(session);
           return dialect.now(session);
         })

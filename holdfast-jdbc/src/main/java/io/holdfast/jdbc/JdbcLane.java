@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +33,8 @@ final class JdbcLane {
   private static final long CLOSE_NANOS = 2_000_000_000L;
   private static final long LONGEST_PAUSE_NANOS = 10_000_000L;
   private static final long RESTED_NANOS = 20_000_000_000L;
+  private static final long WATCH_NANOS = 250_000_000L;
+  private static final long LONGEST_LOAN_NANOS = 5_000_000_000L;
 
   /** Something to do with a session. */
   @FunctionalInterface
@@ -50,6 +53,8 @@ final class JdbcLane {
   private final Deque<Runnable> line = new ArrayDeque<>();
   private final Set<Worker> workers = new HashSet<>();
   private int threads;
+  private int loans;
+  private boolean watched;
   private boolean closed;
 
   /**
@@ -72,6 +77,10 @@ final class JdbcLane {
     final Condition called = guard.newCondition();
     volatile @Nullable JdbcSession session;
     long usedNanos;
+
+    /** Set while a caller has the connection. */
+    @Nullable
+    Loan loan;
 
     /** Why there is no session; told to the next request. */
     @Nullable
@@ -116,11 +125,15 @@ final class JdbcLane {
       guard.lock();
       try {
         long left = IDLE_NANOS;
-        while (line.isEmpty() && !closed && (left > 0 || keepsIdle)) {
-          if (!idle.contains(this)) {
+        while (loan != null || (line.isEmpty() && !closed && left > 0)) {
+          if (loan == null && !idle.contains(this)) {
             idle.addLast(this);
           }
-          left = called.awaitNanos(keepsIdle ? IDLE_NANOS : left);
+          int before = loans;
+          left = called.awaitNanos(left);
+          if (keepsIdle || loan != null || loans != before) {
+            left = IDLE_NANOS;
+          }
         }
         return !line.isEmpty() && !closed;
       } catch (InterruptedException e) {
@@ -156,7 +169,12 @@ final class JdbcLane {
         return true;
       } catch (StoreException e) {
         failure = e;
-        return !areThereOthers(this);
+        boolean others = areThereOthers(this);
+        if (others) {
+          // the one that is started next may fail as fast
+          pause(LONGEST_PAUSE_NANOS);
+        }
+        return !others;
       }
     }
   }
@@ -229,6 +247,90 @@ final class JdbcLane {
     }
   }
 
+  /**
+   * Lends the connection of the one that was at work last; null if none rests with one. Never for a request that may take
+   * long: MariaDB's driver cannot be hung up on while it reads, and a caller that is interrupted would have to wait.
+   */
+  private @Nullable Worker lend(Moment asked) {
+    if (context.runtime().requestTimeout().toNanos() > LONGEST_LOAN_NANOS) {
+      return null;
+    }
+    guard.lock();
+    try {
+      Worker worker = idle.peekLast();
+      JdbcSession session = worker == null ? null : worker.session;
+      if (worker == null || session == null || closed) {
+        return null;
+      }
+      idle.removeLast();
+      worker.loan = new Loan(Thread.currentThread(), asked, session);
+      loans++;
+      if (!watched) {
+        watched = true;
+        watch(loans);
+      }
+      return worker;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private void takeBack(Worker worker) {
+    guard.lock();
+    try {
+      Loan loan = worker.loan;
+      if (loan != null && loan.isEnded() && loan.session().equals(worker.session)) {
+        worker.session = null;
+      }
+      worker.loan = null;
+      if (line.isEmpty() && !closed) {
+        idle.addLast(worker);
+      } else {
+        worker.called.signal();
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** Looks after the callers for as long as there are new ones. To be called with the guard. */
+  private void watch(int seen) {
+    context.runtime().scheduler().schedule(() -> look(seen), WATCH_NANOS);
+  }
+
+  private void look(int seen) {
+    guard.lock();
+    try {
+      boolean any = false;
+      for (Worker each : workers) {
+        Loan loan = each.loan;
+        any |= loan != null;
+        if (loan != null && loan.isToBeEnded(context, WATCH_NANOS) && hangUp(loan.session())) {
+          loan.end();
+        }
+      }
+      watched = any || loans != seen;
+      if (watched) {
+        watch(loans);
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** A driver may want to tell the server, which does not answer: nobody waits for that. */
+  private boolean hangUp(JdbcSession session) {
+    Thread thread = new Thread(session::abort, "holdfast-jdbc-abort");
+    thread.setDaemon(true);
+    try {
+      thread.start();
+      return true;
+    } catch (Error e) {
+      LOG.log(Level.ERROR, "store=" + context.store() + " no thread could be made", e);
+      return false;
+    }
+  }
+
   private void start() {
     Worker worker = new Worker();
     workers.add(worker);
@@ -243,15 +345,45 @@ final class JdbcLane {
     }
   }
 
+  /** Runs something: on the calling thread if that waits anyway and a connection rests, otherwise on one of the threads. */
+  <T> CompletableFuture<T> submitOrRun(Work<T> work) {
+    Moment asked = context.now();
+    Worker worker = context.runtime().callerWaits().getAsBoolean() ? lend(asked) : null;
+    if (worker == null) {
+      return submit(asked, work);
+    }
+    try {
+      return CompletableFuture.completedFuture(call(worker, asked, work));
+    } catch (Disconnected e) {
+      return submit(asked, work);
+    } catch (RuntimeException | Error e) {
+      return CompletableFuture.failedFuture(e);
+    } finally {
+      takeBack(worker);
+    }
+  }
+
   /** Runs something on one of the threads. */
   <T> CompletableFuture<T> submit(Work<T> work) {
-    Moment asked = context.now();
+    return submit(context.now(), work);
+  }
+
+  /** The same, where the time that it takes to get a connection does not count. */
+  <T> CompletableFuture<T> submitFirst(Work<T> work) {
+    return supply(() -> call(context.now(), work));
+  }
+
+  private <T> CompletableFuture<T> submit(Moment asked, Work<T> work) {
+    return supply(() -> call(asked, work));
+  }
+
+  private <T> CompletableFuture<T> supply(Supplier<T> task) {
     CompletableFuture<T> result = new CompletableFuture<>();
     try {
       execute(() -> {
         T value;
         try {
-          value = call(asked, work);
+          value = task.get();
         } catch (RuntimeException | Error e) {
           result.completeExceptionally(e);
           return;
@@ -266,12 +398,19 @@ final class JdbcLane {
 
   /** Does what {@link #submit} does, on one of the threads already. */
   <T> T call(Moment asked, Work<T> work) {
+    if (isClosed()) {
+      // also on the thread that closes, which does what is left
+      throw JdbcErrors.closed(context.store());
+    }
+    return call((Worker) Thread.currentThread(), asked, work);
+  }
+
+  private <T> T call(Worker worker, Moment asked, Work<T> work) {
     long pause = LONGEST_PAUSE_NANOS / 16;
     while (true) {
       if (isClosed()) {
         throw JdbcErrors.closed(context.store());
       }
-      Worker worker = (Worker) Thread.currentThread();
       StoreException failure = worker.failure;
       if (failure != null) {
         worker.failure = null;
@@ -299,15 +438,38 @@ final class JdbcLane {
         drop(worker, session);
         throw e;
       }
+      if (isImpatient(worker)) {
+        throw new Disconnected();
+      }
       pause(pause);
       pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
     }
   }
 
+  /** A caller that was interrupted meanwhile cannot pause. */
+  @SuppressWarnings("ReferenceEquality") // a thread is itself
+  private static boolean isImpatient(Worker worker) {
+    Thread current = Thread.currentThread();
+    return current != worker && current.isInterrupted();
+  }
+
+  /** What was to be done needs another connection, which may take long to come by. */
+  private static final class Disconnected extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    Disconnected() {
+      super("no connection", null, false, false);
+    }
+  }
+
+  @SuppressWarnings("ReferenceEquality") // a thread is itself
   private JdbcSession ready(Worker worker) {
     JdbcSession known = worker.session;
     if (known != null && isGood(worker, known)) {
       return known;
+    }
+    if (Thread.currentThread() != worker) {
+      throw new Disconnected();
     }
     JdbcSession opened = open(worker);
     worker.session = opened;
@@ -405,10 +567,8 @@ final class JdbcLane {
         // it may wait for a pool
         each.interrupt();
       } else {
-        // a driver may want to tell the server, which does not answer: not one after the other, and not for long
-        Thread hangUp = new Thread(session::abort, "holdfast-jdbc-abort");
-        hangUp.setDaemon(true);
-        hangUp.start();
+        // not one after the other, and not for long
+        hangUp(session);
       }
     }
     awaitEnd(CLOSE_NANOS);

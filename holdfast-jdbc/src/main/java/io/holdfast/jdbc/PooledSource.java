@@ -8,6 +8,7 @@ import io.holdfast.spi.StoreAddress;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +24,9 @@ final class PooledSource implements JdbcSource {
   /** Less than a request has by default: the pool tells only after this what the driver said at once. */
   private static final long CONNECT_TIMEOUT_MILLIS = 1500;
 
+  /** How often that time is waited for a connection that is being made. */
+  private static final int SLOW_TIMES = 3;
+
   /** The shortest that the pool takes: a client at rest has one connection, that for renewals. */
   private static final long IDLE_MILLIS = 10_000;
 
@@ -32,6 +36,7 @@ final class PooledSource implements JdbcSource {
   private final ReentrantLock guard = new ReentrantLock();
   private @Nullable HikariDataSource pool;
   private boolean closed;
+  private volatile boolean connected;
 
   private PooledSource(String url, String store, int most) {
     this.url = url;
@@ -78,7 +83,18 @@ final class PooledSource implements JdbcSource {
 
   @Override
   public Connection connect() throws SQLException {
-    return pool().getConnection();
+    for (int times = 1; true; times++) {
+      try {
+        Connection connection = pool().getConnection();
+        connected = true;
+        return connection;
+      } catch (SQLTransientConnectionException e) {
+        // without a cause nothing has failed: the first connection of a process that has just begun is slow to make
+        if (connected || e.getCause() != null || times == SLOW_TIMES) {
+          throw e;
+        }
+      }
+    }
   }
 
   /** Beside the pool, so that whoever works finds no fewer in it. */
@@ -128,7 +144,21 @@ final class PooledSource implements JdbcSource {
     config.setConnectionTimeout(CONNECT_TIMEOUT_MILLIS);
     // the first connection tells what is wrong; the pool itself should not wait for it
     config.setInitializationFailTimeout(-1);
+    if (!url.startsWith("jdbc:postgresql:")) {
+      // an attempt is a long statement, which would be parsed each time
+      set(config, "useServerPrepStmts", "true");
+      // Until a session sets its own. To end a connection that is aborted, MariaDB's driver makes another one, and would wait
+      // for ever there if the server is silent.
+      set(config, "socketTimeout", Long.toString(CONNECT_TIMEOUT_MILLIS));
+    }
     return new HikariDataSource(config);
+  }
+
+  /** Sets a property of the driver, unless the address does. */
+  private void set(HikariConfig config, String property, String value) {
+    if (!url.contains(property + "=")) {
+      config.addDataSourceProperty(property, value);
+    }
   }
 
   @Override

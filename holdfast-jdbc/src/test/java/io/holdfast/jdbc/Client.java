@@ -59,6 +59,8 @@ final class Client implements AutoCloseable {
     this("sqlite:" + file, ticker);
   }
 
+  private final AtomicInteger asked = new AtomicInteger();
+
   Client(String address, Ticker ticker) {
     this.ticker = ticker;
     StoreAddress parsed = StoreAddress.parse(address);
@@ -68,7 +70,13 @@ final class Client implements AutoCloseable {
     timer.setRemoveOnCancelPolicy(true);
     store.start(
         new StoreRuntime(
-            id, ticker, this::schedule, new SplittableRandom(CLIENTS.get()), Duration.ofSeconds(2)),
+            id,
+            ticker,
+            this::schedule,
+            new SplittableRandom(CLIENTS.get()),
+            Duration.ofSeconds(2),
+            // who asks waits, which a store may make use of: both ways in turn
+            () -> asked.incrementAndGet() % 2 == 0),
         new Events());
   }
 

@@ -135,10 +135,7 @@ class PostgresListenerTest {
     }
   }
 
-  /**
-   * In a fair queue only the first is told: of a release, and that whoever stood before it has gone. This is about the order:
-   * looks for fair claims go on while one listens, and may be what tells.
-   */
+  /** In a fair queue only the first is told: of a release, and that whoever stood before it has gone. */
   @Test
   void fairWaiters_areToldInTurn() throws Exception {
     try (Client holder = client();

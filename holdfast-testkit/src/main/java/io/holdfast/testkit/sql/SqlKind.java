@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.testkit.sql;
 
+import io.holdfast.testkit.process.ServerProcess;
 import java.util.EnumMap;
 import java.util.Map;
 
@@ -27,6 +28,20 @@ public enum SqlKind {
       case MARIADB -> MariaServer.with();
       case MYSQL -> MySqlServer.with();
     };
+  }
+
+  /**
+   * Says whether the server's programs are there.
+   *
+   * @return false if it cannot be started
+   */
+  public boolean isThere() {
+    return ServerProcess.isThere(
+        switch (this) {
+          case POSTGRESQL -> "postgres";
+          case MARIADB -> "mariadbd";
+          case MYSQL -> "mysqld";
+        });
   }
 
   /**
