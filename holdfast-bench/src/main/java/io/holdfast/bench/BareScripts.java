@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
  * The two scripts of our store, called like {@link PlainRedis} calls its own: what they cost the server, without our
  * client.
  */
-final class BareScripts implements RedisPeer {
+final class BareScripts implements Peer {
   private static final String INCLUDE = "-- include ";
   private static final String HOLDER = "client\nhost\n1\nthread\n";
   private static final String LEASE = "30000000";

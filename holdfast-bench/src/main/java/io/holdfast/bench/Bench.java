@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.bench;
 
+import io.holdfast.testkit.sql.SqlKind;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -27,6 +28,9 @@ public final class Bench {
     GROUPS.put("keeping", (scale, folder) -> KeepingBench.run(scale));
     GROUPS.put("sqlite", SqliteBench::run);
     GROUPS.put("redis", (scale, folder) -> RedisBench.run(scale));
+    GROUPS.put("postgresql", (scale, folder) -> SqlBench.run(scale, SqlKind.POSTGRESQL));
+    GROUPS.put("mariadb", (scale, folder) -> SqlBench.run(scale, SqlKind.MARIADB));
+    GROUPS.put("mysql", (scale, folder) -> SqlBench.run(scale, SqlKind.MYSQL));
   }
 
   /** Rows that are measured together. */

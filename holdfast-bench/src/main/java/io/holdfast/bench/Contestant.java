@@ -22,24 +22,24 @@ import java.util.concurrent.TimeUnit;
  *   meet PEER                          -> met
  *   contend PEER NAME MILLIS THREADS   -> cycles waits
  *   pass PEER NAME MILLIS PAUSE        -> granted:released,...   (readings of the clock that all processes share)
+ *   swap PEER NAME MILLIS PAUSE        -> the same
  *   keep PEER NAME MILLIS HOLDS        -> cpuNanos bytesEach lost
  * </pre>
  */
 final class Contestant {
   private static final Ticker TICKER = Ticker.system();
 
-  private final RedisPeers peers;
+  private final Peers peers;
   private final SharedCount count;
 
-  private Contestant(RedisPeers peers, SharedCount count) {
+  private Contestant(Peers peers, SharedCount count) {
     this.peers = peers;
     this.count = count;
   }
 
-  /** {@code PORT FILE}: the server's, and that of the {@link SharedCount}. */
+  /** {@code SERVER FILE}: see {@link Peers#of}, and that of the {@link SharedCount}. */
   public static void main(String[] args) throws Exception {
-    Contestant contestant = new Contestant(
-        new RedisPeers(Integer.parseInt(args[0])), new SharedCount(Path.of(args[1])));
+    Contestant contestant = new Contestant(Peers.of(args[0]), new SharedCount(Path.of(args[1])));
     contestant.obey();
     // also if a client leaves threads behind
     System.exit(0);
@@ -52,7 +52,7 @@ final class Contestant {
     for (String line = in.readLine(); line != null; line = in.readLine()) {
       // names of peers have blanks
       String[] words = line.split("\t", -1);
-      RedisPeer peer = peers.get(words[1]);
+      Peer peer = peers.get(words[1]);
       if (words[0].equals("meet")) {
         System.out.println("met");
         continue;
@@ -63,6 +63,7 @@ final class Contestant {
           switch (words[0]) {
             case "contend" -> contend(peer.lock(words[2]), time, number);
             case "pass" -> pass(peer.lock(words[2]), time, number);
+            case "swap" -> swap(peer.lock(words[2]), time, number);
             case "keep" -> keep(peer, words[2], time, number);
             default -> throw new IOException("not understood: " + line);
           });
@@ -99,6 +100,28 @@ final class Contestant {
     return String.join(",", turns);
   }
 
+  /** The same, and stays away until the other process has had the lock: so polling does not win by coming again first. */
+  private String swap(Contention.Guard lock, Duration time, int pauseMicros) throws Exception {
+    CountDownLatch never = new CountDownLatch(1);
+    List<String> turns = new ArrayList<>();
+    long[] at = new long[3];
+    long end = TICKER.nanos() + time.toNanos();
+    while (TICKER.nanos() - end < 0) {
+      lock.run(() -> {
+        at[0] = TICKER.nanos();
+        count.increment();
+        at[2] = count.get();
+        pause(never, pauseMicros);
+        at[1] = TICKER.nanos();
+      });
+      turns.add(at[0] + ":" + at[1]);
+      while (count.get() == at[2] && TICKER.nanos() - end < 0) {
+        pause(never, pauseMicros / 4);
+      }
+    }
+    return String.join(",", turns);
+  }
+
   private static void pause(CountDownLatch never, int micros) {
     try {
       if (never.await(micros, TimeUnit.MICROSECONDS)) {
@@ -109,12 +132,11 @@ final class Contestant {
     }
   }
 
-  private static String keep(RedisPeer peer, String name, Duration time, int holds)
-      throws Exception {
+  private static String keep(Peer peer, String name, Duration time, int holds) throws Exception {
     // classes, pools and timers are there before anything is counted
-    RedisPeer.Held warm = peer.hold(name + "warm");
+    Peer.Held warm = peer.hold(name + "warm");
     long before = Usage.usedAfterFullCollection();
-    List<RedisPeer.Held> held = new ArrayList<>(holds);
+    List<Peer.Held> held = new ArrayList<>(holds);
     for (int i = 0; i < holds; i++) {
       held.add(peer.hold(name + i));
     }

@@ -17,10 +17,10 @@ final class Contestants implements AutoCloseable {
   private final List<Child> children = new ArrayList<>();
 
   /** Starts them, and waits until all are ready. */
-  Contestants(int number, int port, Path count) throws IOException {
+  Contestants(int number, String server, Path count) throws IOException {
     try {
       for (int i = 0; i < number; i++) {
-        children.add(new Child(port, count));
+        children.add(new Child(server, count));
       }
       for (Child child : children) {
         child.expect("ready");
@@ -67,13 +67,13 @@ final class Contestants implements AutoCloseable {
     private final BufferedReader out;
     private final Thread hook;
 
-    Child(int port, Path count) throws IOException {
+    Child(String server, Path count) throws IOException {
       process = new ProcessBuilder(
               Path.of(System.getProperty("java.home"), "bin", "java").toString(),
               "-cp",
               System.getProperty("java.class.path"),
               Contestant.class.getName(),
-              Integer.toString(port),
+              server,
               count.toString())
           .redirectError(ProcessBuilder.Redirect.INHERIT)
           .start();

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * The plainest pair that does the job: {@code SET NX PX} with a value of one's own, and a script that deletes the key if it
  * still has that value. No waiting, no renewal, no token.
  */
-final class PlainRedis implements RedisPeer {
+final class PlainRedis implements Peer {
   private static final String FREE =
       "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
 

@@ -9,9 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.Function;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** One Redis server that keeps nothing on disk: beside others, and beside the plainest pair of commands. */
@@ -21,8 +19,8 @@ final class RedisBench {
   /** So many cycles for what is counted and not timed. */
   private static final int COUNTED = 100;
 
-  private static final List<String> LOCKS = List.of(
-      RedisPeers.US, RedisPeers.REDISSON, RedisPeers.FAIR, RedisPeers.FENCED, RedisPeers.SPRING);
+  private static final List<String> LOCKS =
+      List.of(Peers.US, RedisPeers.REDISSON, RedisPeers.FAIR, RedisPeers.FENCED, RedisPeers.SPRING);
 
   /** Those, and who has a cycle of two commands and is no lock. */
   private static final List<String> ALL = Stream.concat(
@@ -30,12 +28,12 @@ final class RedisBench {
       .toList();
 
   private final Scale scale;
-  private final RedisPeers peers;
+  private final Peers peers;
   private final RedisCommandCount commands;
 
   private RedisBench(Scale scale, int port) {
     this.scale = scale;
-    peers = new RedisPeers(port);
+    peers = new RedisPeers(Integer.toString(port));
     commands = new RedisCommandCount("redis://127.0.0.1:" + port);
   }
 
@@ -91,11 +89,9 @@ final class RedisBench {
   }
 
   private Row uncontended() throws Exception {
-    Map<String, Samples> rates = measure(scale, ALL, peer -> {
-      Loop.Cycle cycle = peer.cycle("uncontended");
-      return () -> Loop.perSecond(scale.trial(), 10, cycle);
-    });
-    return row(
+    Map<String, Samples> rates =
+        Compared.measure(scale, peers, ALL, peer -> Compared.alone(scale, peer));
+    return Compared.row(
         "Redis: acquire and release, uncontended, against SET NX PX and a script that deletes",
         "Redis：无争用的获取与释放，对比 SET NX PX 加删除脚本",
         rates,
@@ -115,9 +111,9 @@ final class RedisBench {
       }
       calls.put(name, commands.now().since(before));
     }
-    RedisCommandCount.Calls ours = Objects.requireNonNull(calls.get(RedisPeers.US));
+    RedisCommandCount.Calls ours = Objects.requireNonNull(calls.get(Peers.US));
     String others = calls.entrySet().stream()
-        .filter(each -> !each.getKey().equals(RedisPeers.US))
+        .filter(each -> !each.getKey().equals(Peers.US))
         .map(each -> each.getKey() + " " + each.getValue().per(COUNTED))
         .collect(Collectors.joining("; "));
     double scripts = ours.scripts() / (double) COUNTED;
@@ -131,9 +127,9 @@ final class RedisBench {
   }
 
   private Row separateLocks() throws Exception {
-    Map<String, Samples> rates =
-        measure(scale.warm(), ALL, peer -> contention(peer, "separate:%d"));
-    return row(
+    Map<String, Samples> rates = Compared.measure(
+        scale.warm(), peers, ALL, peer -> Compared.contention(scale, peer, THREADS, "separate:%d"));
+    return Compared.row(
         "Redis: " + THREADS + " threads, " + THREADS + " locks, against the same pair",
         "Redis：" + THREADS + " 个线程，" + THREADS + " 把锁，对比同样的一对命令",
         rates,
@@ -142,54 +138,13 @@ final class RedisBench {
   }
 
   private Row oneLock() throws Exception {
-    Map<String, Samples> rates = measure(scale.warm(), LOCKS, peer -> contention(peer, "one"));
-    return row(
+    Map<String, Samples> rates = Compared.measure(
+        scale.warm(), peers, LOCKS, peer -> Compared.contention(scale, peer, THREADS, "one"));
+    return Compared.row(
         "Redis: " + THREADS + " threads, one lock, against Redisson",
         "Redis：" + THREADS + " 个线程，一把锁，对比 Redisson",
         rates,
         RedisPeers.REDISSON,
         20);
-  }
-
-  private Trials.Contender contention(RedisPeer peer, String name) {
-    Contention threads = new Contention(
-        IntStream.range(0, THREADS).mapToObj(i -> peer.lock(Row.text(name, i))).toList());
-    return () -> {
-      double rate = threads.perSecond(scale.trial());
-      if (!name.contains("%") && threads.violations() > 0) {
-        throw new IllegalStateException(threads.violations() + " times two had the lock");
-      }
-      return rate;
-    };
-  }
-
-  /** Measures some of them in turns. */
-  private Map<String, Samples> measure(
-      Scale trials, List<String> names, Function<RedisPeer, Trials.Contender> contender)
-      throws Exception {
-    List<Samples> rates = Trials.interleave(
-        trials, names.stream().map(peers::get).map(contender).toArray(Trials.Contender[]::new));
-    Map<String, Samples> byName = new LinkedHashMap<>();
-    for (String name : names) {
-      byName.put(name, rates.get(byName.size()));
-    }
-    return byName;
-  }
-
-  private static Row row(
-      String name, String chinese, Map<String, Samples> rates, String beside, double bar) {
-    Samples ours = Objects.requireNonNull(rates.get(RedisPeers.US));
-    double ratio = ours.median() / Objects.requireNonNull(rates.get(beside)).median();
-    String others = rates.entrySet().stream()
-        .filter(each -> !each.getKey().equals(RedisPeers.US))
-        .map(each -> each.getKey() + " " + Row.spread(each.getValue(), "/s"))
-        .collect(Collectors.joining("; "));
-    return Row.now(
-        name,
-        chinese,
-        Row.spread(ours, "/s") + "; " + others,
-        Row.text(bar < 1 ? ">= %.2f" : ">= %.0f x", bar),
-        Row.text("%.2f", ratio),
-        ratio >= bar);
   }
 }

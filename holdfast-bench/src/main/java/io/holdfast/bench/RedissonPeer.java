@@ -9,7 +9,7 @@ import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /** Redisson: its plain, its fair or its fenced lock. */
-final class RedissonPeer implements RedisPeer {
+final class RedissonPeer implements Peer {
   private final RedissonClient client;
   private final BiFunction<RedissonClient, String, Lock> kind;
 

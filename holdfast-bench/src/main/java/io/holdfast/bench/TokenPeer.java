@@ -13,7 +13,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * LPUSH}. No usable lock, since the element is gone with whoever has it. A connection for each thread, because a command
  * that blocks has it for itself.
  */
-final class TokenPeer implements RedisPeer {
+final class TokenPeer implements Peer {
   private static final double PATIENCE_SECONDS = 30;
 
   private final RedisClient client;

@@ -4,9 +4,11 @@ package io.holdfast.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.testkit.process.ServerProcess;
+import io.holdfast.testkit.sql.SqlKind;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -19,10 +21,11 @@ class BenchTest {
     List<Row> told = new ArrayList<>();
     List<Row> rows = Bench.run(Scale.SMOKE, told::add);
     boolean redis = ServerProcess.isThere("redis-server");
-    assertThat(rows).hasSize(redis ? 18 : 7).isEqualTo(told);
+    int sql = (int) Arrays.stream(SqlKind.values()).filter(SqlKind::isThere).count();
+    assertThat(rows).hasSize((redis ? 18 : 7) + 6 * sql).isEqualTo(told);
     assertThat(rows)
         .filteredOn(row -> row.measured().contains("violations"))
-        .hasSize(redis ? 4 : 2)
+        .hasSize((redis ? 3 : 2) + sql)
         .allMatch(row -> row.measured().endsWith("violations 0"));
     assertThat(rows)
         .filteredOn(row -> row.measured().contains("lost"))

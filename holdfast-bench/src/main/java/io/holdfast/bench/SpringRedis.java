@@ -6,11 +6,11 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.integration.redis.util.RedisLockRegistry;
 
 /** Spring Integration's registry, with messages instead of polling. */
-final class SpringPeer implements RedisPeer {
+final class SpringRedis implements Peer {
   private final LettuceConnectionFactory connections;
   private final RedisLockRegistry registry;
 
-  SpringPeer(String host, int port) {
+  SpringRedis(String host, int port) {
     connections = new LettuceConnectionFactory(new RedisStandaloneConfiguration(host, port));
     connections.afterPropertiesSet();
     connections.start();

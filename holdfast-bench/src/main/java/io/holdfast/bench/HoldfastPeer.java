@@ -4,10 +4,10 @@ package io.holdfast.bench;
 import io.holdfast.Holdfast;
 
 /** Ourselves. */
-final class HoldfastRedis implements RedisPeer {
+final class HoldfastPeer implements Peer {
   private final Holdfast holdfast;
 
-  HoldfastRedis(String uri) {
+  HoldfastPeer(String uri) {
     holdfast = Holdfast.connect(uri);
   }
 

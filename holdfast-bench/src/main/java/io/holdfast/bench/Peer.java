@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.bench;
 
-/** Somebody who takes locks on the Redis server of the bench, with default options. */
-interface RedisPeer extends AutoCloseable {
+/** Somebody who takes locks on a server of the bench, with default options. */
+interface Peer extends AutoCloseable {
   /** Returns a lock. */
   Contention.Guard lock(String name);
 
