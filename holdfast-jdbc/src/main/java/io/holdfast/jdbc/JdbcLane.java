@@ -2,7 +2,6 @@
 package io.holdfast.jdbc;
 
 import io.holdfast.Moment;
-import io.holdfast.spi.StoreException;
 import java.lang.System.Logger.Level;
 import java.sql.SQLException;
 import java.util.ArrayDeque;
@@ -32,7 +31,6 @@ final class JdbcLane {
   private static final long IDLE_NANOS = 2_000_000_000L;
   private static final long CLOSE_NANOS = 2_000_000_000L;
   private static final long LONGEST_PAUSE_NANOS = 10_000_000L;
-  private static final long RESTED_NANOS = 20_000_000_000L;
   private static final long WATCH_NANOS = 250_000_000L;
   private static final long LONGEST_LOAN_NANOS = 5_000_000_000L;
 
@@ -75,16 +73,11 @@ final class JdbcLane {
   /** A thread with its connection. */
   private final class Worker extends Thread {
     final Condition called = guard.newCondition();
-    volatile @Nullable JdbcSession session;
-    long usedNanos;
+    final JdbcSeat seat = new JdbcSeat(context, JdbcLane.this);
 
     /** Set while a caller has the connection. */
     @Nullable
     Loan loan;
-
-    /** Why there is no session; told to the next request. */
-    @Nullable
-    StoreException failure;
 
     Worker() {
       super("holdfast-jdbc-" + role);
@@ -94,18 +87,13 @@ final class JdbcLane {
     @Override
     public void run() {
       try {
-        while (awaitWork() && (session != null || connects())) {
+        while (awaitWork() && (seat.session() != null || connects())) {
           Runnable task = next();
           if (task != null) {
             run(task);
           }
         }
-        JdbcSession last = session;
-        if (last != null) {
-          // it stays known until then: a server that does not answer any more can be hung up on
-          last.giveBack();
-          session = null;
-        }
+        seat.giveBack();
       } finally {
         gone(this);
       }
@@ -163,19 +151,12 @@ final class JdbcLane {
      * them: a pool may be smaller than we are ready to use.
      */
     private boolean connects() {
-      try {
-        session = open(this);
-        failure = null;
+      if (seat.connects() || !areThereOthers(this)) {
         return true;
-      } catch (StoreException e) {
-        failure = e;
-        boolean others = areThereOthers(this);
-        if (others) {
-          // the one that is started next may fail as fast
-          pause(LONGEST_PAUSE_NANOS);
-        }
-        return !others;
       }
+      // the one that is started next may fail as fast
+      pause(LONGEST_PAUSE_NANOS);
+      return false;
     }
   }
 
@@ -183,7 +164,8 @@ final class JdbcLane {
   private boolean areThereOthers(Worker worker) {
     guard.lock();
     try {
-      boolean others = workers.stream().anyMatch(each -> each != worker && each.session != null);
+      boolean others =
+          workers.stream().anyMatch(each -> each != worker && each.seat.session() != null);
       if (others) {
         workers.remove(worker);
         call();
@@ -258,7 +240,7 @@ final class JdbcLane {
     guard.lock();
     try {
       Worker worker = idle.peekLast();
-      JdbcSession session = worker == null ? null : worker.session;
+      JdbcSession session = worker == null ? null : worker.seat.session();
       if (worker == null || session == null || closed) {
         return null;
       }
@@ -279,8 +261,8 @@ final class JdbcLane {
     guard.lock();
     try {
       Loan loan = worker.loan;
-      if (loan != null && loan.isEnded() && loan.session().equals(worker.session)) {
-        worker.session = null;
+      if (loan != null && loan.isEnded()) {
+        worker.seat.forget(loan.session());
       }
       worker.loan = null;
       if (line.isEmpty() && !closed) {
@@ -353,8 +335,8 @@ final class JdbcLane {
       return submit(asked, work);
     }
     try {
-      return CompletableFuture.completedFuture(call(worker, asked, work));
-    } catch (Disconnected e) {
+      return CompletableFuture.completedFuture(worker.seat.call(asked, work, true));
+    } catch (JdbcSeat.Disconnected e) {
       return submit(asked, work);
     } catch (RuntimeException | Error e) {
       return CompletableFuture.failedFuture(e);
@@ -402,132 +384,11 @@ final class JdbcLane {
       // also on the thread that closes, which does what is left
       throw JdbcErrors.closed(context.store());
     }
-    return call((Worker) Thread.currentThread(), asked, work);
+    return ((Worker) Thread.currentThread()).seat.call(asked, work, false);
   }
 
-  private <T> T call(Worker worker, Moment asked, Work<T> work) {
-    long pause = LONGEST_PAUSE_NANOS / 16;
-    while (true) {
-      if (isClosed()) {
-        throw JdbcErrors.closed(context.store());
-      }
-      StoreException failure = worker.failure;
-      if (failure != null) {
-        worker.failure = null;
-        throw failure;
-      }
-      if (context.isOverdue(asked)) {
-        throw JdbcErrors.crowded(context.store());
-      }
-      JdbcSession session = ready(worker);
-      try {
-        T answer = work.in(session);
-        worker.usedNanos = context.runtime().ticker().nanos();
-        return answer;
-      } catch (SQLException e) {
-        JdbcErrors.Kind kind = context.dialect().kind(e);
-        boolean again = kind == JdbcErrors.Kind.AGAIN || kind == JdbcErrors.Kind.ANEW;
-        boolean givesUp = !again || context.isOverdue(asked);
-        if (kind != JdbcErrors.Kind.AGAIN || givesUp) {
-          drop(worker, session);
-        }
-        if (givesUp) {
-          throw JdbcErrors.ofStatement(context.store(), kind, e);
-        }
-      } catch (RuntimeException | Error e) {
-        drop(worker, session);
-        throw e;
-      }
-      if (isImpatient(worker)) {
-        throw new Disconnected();
-      }
-      pause(pause);
-      pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
-    }
-  }
-
-  /** A caller that was interrupted meanwhile cannot pause. */
-  @SuppressWarnings("ReferenceEquality") // a thread is itself
-  private static boolean isImpatient(Worker worker) {
-    Thread current = Thread.currentThread();
-    return current != worker && current.isInterrupted();
-  }
-
-  /** What was to be done needs another connection, which may take long to come by. */
-  private static final class Disconnected extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-
-    Disconnected() {
-      super("no connection", null, false, false);
-    }
-  }
-
-  @SuppressWarnings("ReferenceEquality") // a thread is itself
-  private JdbcSession ready(Worker worker) {
-    JdbcSession known = worker.session;
-    if (known != null && isGood(worker, known)) {
-      return known;
-    }
-    if (Thread.currentThread() != worker) {
-      throw new Disconnected();
-    }
-    JdbcSession opened = open(worker);
-    worker.session = opened;
-    if (isClosed()) {
-      // close() has not seen it
-      drop(worker, opened);
-      throw JdbcErrors.closed(context.store());
-    }
-    return opened;
-  }
-
-  private JdbcSession open(Worker worker) {
-    try {
-      JdbcSession opened = context.open();
-      worker.usedNanos = context.runtime().ticker().nanos();
-      return opened;
-    } catch (SQLException e) {
-      throw JdbcErrors.ofConnecting(context.store(), kindOfConnecting(e), e);
-    } catch (RuntimeException e) {
-      // a pool's, or a driver's, own
-      throw JdbcErrors.ofConnecting(
-          context.store(), JdbcErrors.Kind.BROKEN, new SQLException(e.getMessage(), e));
-    }
-  }
-
-  /** One that rested for long may have been hung up on without a word. */
-  private boolean isGood(Worker worker, JdbcSession session) {
-    if (context.runtime().ticker().nanos() - worker.usedNanos < RESTED_NANOS) {
-      return true;
-    }
-    try {
-      if (session.isAlive(1)) {
-        return true;
-      }
-    } catch (SQLException e) {
-      LOG.log(Level.DEBUG, "store=" + context.store() + " a connection could not be asked", e);
-    }
-    drop(worker, session);
-    return false;
-  }
-
-  /** A pool says only that it has none, and what the driver said is its cause. */
-  private JdbcErrors.Kind kindOfConnecting(SQLException e) {
-    for (Throwable cause = e.getCause(); cause != null; cause = cause.getCause()) {
-      if (cause instanceof SQLException sql
-          && context.dialect().kind(sql) == JdbcErrors.Kind.REFUSED) {
-        return JdbcErrors.Kind.REFUSED;
-      }
-    }
-    return context.dialect().kind(e);
-  }
-
-  private static void drop(Worker worker, JdbcSession session) {
-    worker.session = null;
-    session.abort();
-  }
-
-  private void pause(long most) {
+  /** Waits for a part of some time, unless the lane is closed meanwhile; keeps an interrupt for later. */
+  void pause(long most) {
     guard.lock();
     try {
       long left = most / 2 + random.nextLong(most / 2 + 1);
@@ -562,7 +423,7 @@ final class JdbcLane {
     never.forEach(Runnable::run);
     awaitEnd(CLOSE_NANOS / 8);
     for (Worker each : open) {
-      JdbcSession session = each.session;
+      JdbcSession session = each.seat.session();
       if (session == null) {
         // it may wait for a pool
         each.interrupt();
