@@ -192,7 +192,7 @@ class CallerWaitsTest {
   }
 
   /** Asks at each attempt and at each end. */
-  private final class Listening extends ForwardingStore {
+  private static final class Listening extends ForwardingStore {
     private final List<Boolean> heard = new CopyOnWriteArrayList<>();
     private BooleanSupplier callerWaits = () -> false;
     private @Nullable Runnable meanwhile;
