@@ -12,16 +12,9 @@ import io.holdfast.StoreUnavailableException;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.sql.SqlKind;
 import io.holdfast.testkit.sql.SqlServer;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.time.Duration;
-import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -30,59 +23,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 class CallersThreadTest {
   /** The longest with which callers run their requests themselves. */
   private static final Duration LONG_REQUEST = Duration.ofSeconds(5);
-
-  /** Who has executed statements. */
-  private static final class Executors {
-    private final Set<Thread> seen = ConcurrentHashMap.newKeySet();
-
-    DataSource of(DataSource source) {
-      return proxy(DataSource.class, source);
-    }
-
-    private <T> T proxy(Class<T> type, T to) {
-      return type.cast(Proxy.newProxyInstance(
-          type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
-            if (method.getName().startsWith("execute")) {
-              seen.add(Thread.currentThread());
-            }
-            Object result;
-            try {
-              result = method.invoke(to, arguments);
-            } catch (InvocationTargetException e) {
-              throw e.getCause();
-            }
-            if (method.getName().equals("unwrap")) {
-              return result;
-            }
-            if (result instanceof PreparedStatement statement) {
-              return proxy(PreparedStatement.class, statement);
-            }
-            return result instanceof Connection connection
-                ? proxy(Connection.class, connection)
-                : result;
-          }));
-    }
-  }
-
-  /** Once there is a connection, a call that blocks anyway does its work itself, and no other thread does. */
-  @ParameterizedTest
-  @EnumSource
-  void blockingCalls_runOnTheirThread(SqlKind kind) throws Exception {
-    Executors executors = new Executors();
-    DataSource source = executors.of(kind.shared().dataSource());
-    try (Holdfast holdfast = Holdfast.builder().store(JdbcStore.using(source)).build()) {
-      DistributedLock lock = holdfast.lock("callers");
-      Await.until("a connection rests", () -> {
-        executors.seen.clear();
-        lock.tryAcquire().orElseThrow().release();
-        return executors.seen.equals(Set.of(Thread.currentThread()));
-      });
-      executors.seen.clear();
-      Hold hold = Await.value(lock.acquireAsync());
-      assertThat(executors.seen).doesNotContain(Thread.currentThread());
-      assertThat(hold.release()).isTrue();
-    }
-  }
 
   /**
    * The server does not answer: an interrupt is heard long before the request's time is up, and nothing stays behind.
