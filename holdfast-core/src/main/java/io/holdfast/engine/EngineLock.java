@@ -168,12 +168,7 @@ final class EngineLock implements DistributedLock {
   // requests
 
   private <T> CompletableFuture<T> submit(FutureRequest<T> request) {
-    Patience none = Patience.none();
-    try {
-      lane.submit(request);
-    } finally {
-      none.end();
-    }
+    lane.submit(request);
     return request.future;
   }
 
@@ -200,13 +195,8 @@ final class EngineLock implements DistributedLock {
     BlockingCall call =
         new BlockingCall(this, kind, onlyTry, waitAtMost, Thread.currentThread(), null);
     boolean interrupted = false;
-    Patience patience = Patience.begin(call::waitsFor);
     try {
-      call.begin();
       while (true) {
-        if (patience.wasUsed()) {
-          call.mayHaveBlocked();
-        }
         Outcome outcome = call.outcome();
         if (outcome != null) {
           return outcome;
@@ -226,7 +216,6 @@ final class EngineLock implements DistributedLock {
         interrupted |= Thread.interrupted();
       }
     } finally {
-      patience.end();
       if (interrupted) {
         Thread.currentThread().interrupt();
       }

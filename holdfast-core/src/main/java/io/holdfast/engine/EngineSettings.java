@@ -38,8 +38,7 @@ record EngineSettings(
     List<Runnable> own) {
 
   StoreRuntime runtime() {
-    return new StoreRuntime(
-        clientId, ticker, scheduler, random, requestTimeout, Patience::lastsForARequest);
+    return new StoreRuntime(clientId, ticker, scheduler, random, requestTimeout);
   }
 
   Holder holder(Request asking) {

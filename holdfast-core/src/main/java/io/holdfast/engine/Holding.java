@@ -127,27 +127,13 @@ final class Holding {
 
   // release
 
-  /** Does what is to be done after a release, on a thread that waits for the end of one claim, or for nothing. */
-  private static void send(
-      Later later, @Nullable Claimant awaited, CompletableFuture<Boolean> result) {
-    Patience patience =
-        Patience.begin((claimant, ends) -> ends && claimant == awaited && !result.isDone());
-    try {
-      later.run();
-    } finally {
-      patience.end();
-    }
-  }
-
   /**
    * Releases a hold.
    *
-   * @param waits whether the calling thread waits for the answer
    * @return completes with whether it was still ours
    */
-  CompletableFuture<Boolean> release(Ownership own, boolean now, boolean waits) {
+  CompletableFuture<Boolean> release(Ownership own, boolean now) {
     CompletableFuture<Boolean> result = Engine.NO;
-    Claimant awaited = null;
     Later later = new Later();
     lane.lock.lock();
     try {
@@ -164,7 +150,6 @@ final class Holding {
           result = Engine.YES;
         } else {
           result = held.claimant.ending().first();
-          awaited = waits ? held.claimant : null;
           end(held, keepFor, moment.nanos(), later);
         }
       } else if (own.state() == HoldState.LOST && held.claimant.phase() == Claimant.Phase.ENDING) {
@@ -173,7 +158,7 @@ final class Holding {
     } finally {
       lane.lock.unlock();
     }
-    send(later, awaited, result);
+    later.run();
     own.stopInterrupts();
     return result;
   }

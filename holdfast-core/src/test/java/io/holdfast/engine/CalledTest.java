@@ -44,8 +44,7 @@ class CalledTest {
 
   private static BlockingCall call(Holdfast holdfast, int number) {
     return new BlockingCall(
-            lock(holdfast, number), Request.Kind.BLOCKING, false, null, new Thread(), () -> {})
-        .begin();
+        lock(holdfast, number), Request.Kind.BLOCKING, false, null, new Thread(), () -> {});
   }
 
   /** With a lease of its own, so that no hold is handed over. */

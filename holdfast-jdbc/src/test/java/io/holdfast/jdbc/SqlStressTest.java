@@ -58,9 +58,7 @@ class SqlStressTest {
     ExecutorService threads = Executors.newCachedThreadPool();
     try (SqlServer server = kind.start()) {
       for (int i = 0; i < CLIENTS; i++) {
-        Client client = new Client(SqlUnderTest.uri(server), Ticker.system()).connect();
-        client.waits = true;
-        clients.add(client);
+        clients.add(new Client(SqlUnderTest.uri(server), Ticker.system()).connect());
       }
       long begin = System.nanoTime();
       CompletableFuture<Integer> cleaner =
