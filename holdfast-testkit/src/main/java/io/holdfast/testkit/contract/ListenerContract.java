@@ -118,10 +118,13 @@ public abstract class ListenerContract extends Contract {
     AtomicInteger count = new AtomicInteger();
     Holdfast holdfast = client(builder -> builder.listener(event -> {
       overlaps.addAndGet(inside.getAndIncrement());
-      seen.add(event);
       LockSupport.parkNanos(1_000);
+      // a machine that stalls for seconds makes renewals, which are told in between
+      if (!(event instanceof LockEvent.Renewed || event instanceof LockEvent.AtRisk)) {
+        seen.add(event);
+        count.incrementAndGet();
+      }
       inside.decrementAndGet();
-      count.incrementAndGet();
     }));
     List<Task<?>> tasks = new ArrayList<>();
     for (int t = 0; t < 4; t++) {
@@ -135,7 +138,7 @@ public abstract class ListenerContract extends Contract {
     tasks.forEach(Task::get);
     Await.until("all was told", () -> count.get() >= 300);
     assertEquals(0, overlaps.get());
-    assertEquals(300, seen.size());
+    assertEquals(300, seen.size(), () -> "events=" + seen);
     long last = 0;
     boolean held = false;
     for (LockEvent event : seen) {
