@@ -102,6 +102,10 @@ class SupervisorTest {
         "-c",
         "trap 'echo 1 >on' CONT; echo $$ >child.pid; while :; do sleep 0.05; done");
     long child = processes.pid("child.pid");
+    // the command may begin before the watcher, a script in the folder, does
+    job.signal("CONT");
+    processes.pid("on");
+    Files.delete(processes.file("on"));
     try (Stream<Path> all = Files.walk(processes.file("tmp"))) {
       for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
         Files.delete(path);

@@ -214,7 +214,7 @@ class SqlVerbsTest {
     Client a = client(kind);
     Claim claim = a.claim("x");
     a.granted(claim);
-    assertThat(a.end(claim, Duration.ofMillis(700)).outcome()).isEqualTo(Outcome.RELEASED);
+    assertThat(a.end(claim, Duration.ofSeconds(2)).outcome()).isEqualTo(Outcome.RELEASED);
     LockInfo kept = Client.get(a.store.inspect(LockKey.of("x"))).orElseThrow();
     assertThat(kept.holder()).isEmpty();
     assertThat(kept.keptUntil()).isPresent();
