@@ -50,6 +50,13 @@ final class MySqlDialect extends ServerDialect {
    */
   private static final long STALE_US = 5_000_000;
 
+  private static final String TAKE = """
+      UPDATE {lock} SET answer = LAST_INSERT_ID(GREATEST(rev + 1, {now}) * 2 + OTHERS),
+        wanted_us = IF(wanted_by = ?, 0, wanted_us), rev = GREATEST(rev + 1, {now}), since_us = {now}, until_us = {now} + ?,
+        claim = ?, client = ?, host = ?, pid = ?, thread = ?, note = ?
+      WHERE name = ? AND until_us <= {now} AND {now} < ?"""
+      .replace("OTHERS", "IF(wanted_us > {now} AND wanted_by <> ?, 1, 0)");
+
   private static final String ATTEMPT = """
       INSERT INTO {lock} (name, answer, rev, claim, since_us, until_us,
         client, host, pid, thread, note, wanted_us, wanted_by, seen_us)
@@ -220,7 +227,26 @@ final class MySqlDialect extends ServerDialect {
   }
 
   @Override
-  public Attempted attempt(
+  @Nullable
+  Attempted take(JdbcSession session, Claim claim, long giveUpUs) throws SQLException {
+    PreparedStatement update = withKey(session, TAKE);
+    String client = claim.id().client();
+    update.setString(1, client);
+    update.setString(2, client);
+    update.setLong(3, leaseUs(claim));
+    update.setString(4, claim.id().toString());
+    int at = bindHolder(update, 5, claim.holder());
+    bindName(update, at++, claim.name().name());
+    update.setLong(at, giveUpUs);
+    if (update.executeUpdate() == 0) {
+      return null;
+    }
+    long answer = answer(update);
+    return new Attempted.Granted(answer >> 1, (answer & 1) == 1);
+  }
+
+  @Override
+  Attempted ask(
       JdbcSession session, Claim claim, boolean waits, boolean inTurn, long giveUpUs, long wordUs)
       throws SQLException {
     PreparedStatement insert = withKey(session, inTurn ? IN_TURN : ANY);

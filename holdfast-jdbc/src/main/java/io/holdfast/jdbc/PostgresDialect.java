@@ -26,7 +26,11 @@ import org.jspecify.annotations.Nullable;
 final class PostgresDialect extends ServerDialect {
   private static final Logger LOG = System.getLogger(PostgresDialect.class.getName());
 
-  private static final String NOW = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+  /** Exact to the microsecond, as a double, for centuries; {@code extract} calculates with decimals, for a microsecond. */
+  private static final String NOW = micros("clock_timestamp()");
+
+  /** When the statement arrived: the same wherever it is read, and no later than anything that the statement waited for. */
+  private static final String ARRIVED = micros("statement_timestamp()");
 
   /** "Hold" and "fast", as the key of an advisory lock. */
   private static final String DDL_LOCK = "1215261796, 1717662580";
@@ -39,9 +43,22 @@ final class PostgresDialect extends ServerDialect {
       + CHANNEL.replace("{table}", "tableoid") + ", name) END";
 
   private static final String FULL_QUEUE = "54000";
+  private static final String DIVISION_BY_ZERO = "22012";
 
   private static final String ENTER =
       INTO_QUEUE + "ON CONFLICT (claim) DO UPDATE SET until_us = excluded.until_us";
+
+  /**
+   * The row that is found free may be locked, and nothing is looked at again after that wait unless the row was changed in
+   * it. So the answer, which is made at the end, fails if it is too late, and the update with it.
+   */
+  private static final String TAKE = """
+      UPDATE {lock} AS l SET rev = greatest(l.rev + 1, ARRIVED), claim = ?, since_us = ARRIVED, until_us = ARRIVED + ?,
+        client = ?, host = ?, pid = ?, thread = ?, note = ?, wanted_us = CASE WHEN l.wanted_by = ? THEN 0 ELSE l.wanted_us END
+      WHERE name = ? AND l.until_us <= ARRIVED AND ARRIVED < ?
+      RETURNING rev / CASE WHEN {now} < ? THEN 1 ELSE 0 END, coalesce(OTHERS, false)"""
+      .replace("ARRIVED", ARRIVED)
+      .replace("OTHERS", OTHERS_WAIT);
 
   private static final String ATTEMPT = """
       INSERT INTO {lock} AS l (name, rev, claim, since_us, until_us, client, host, pid, thread, note)
@@ -204,8 +221,35 @@ final class PostgresDialect extends ServerDialect {
     return 0;
   }
 
+  private static String micros(String time) {
+    return "(date_part('epoch', " + time + ") * 1000000)::bigint";
+  }
+
   @Override
-  public Attempted attempt(
+  @Nullable
+  Attempted take(JdbcSession session, Claim claim, long giveUpUs) throws SQLException {
+    PreparedStatement update = statement(session, TAKE + andCommit);
+    String client = claim.id().client();
+    update.setString(1, claim.id().toString());
+    update.setLong(2, leaseUs(claim));
+    int at = bindHolder(update, 3, claim.holder());
+    update.setString(at++, client);
+    bindName(update, at++, claim.name().name());
+    update.setLong(at++, giveUpUs);
+    update.setLong(at++, giveUpUs);
+    update.setString(at, client);
+    try (ResultSet row = update.executeQuery()) {
+      return row.next() ? new Attempted.Granted(row.getLong(1), row.getBoolean(2)) : null;
+    } catch (SQLException e) {
+      if (DIVISION_BY_ZERO.equals(e.getSQLState())) {
+        return new Attempted.Late();
+      }
+      throw e;
+    }
+  }
+
+  @Override
+  Attempted ask(
       JdbcSession session, Claim claim, boolean waits, boolean inTurn, long giveUpUs, long wordUs)
       throws SQLException {
     PreparedStatement insert = statement(session, (inTurn ? IN_TURN : ANY) + andCommit);
