@@ -50,12 +50,12 @@ final class MySqlDialect extends ServerDialect {
    */
   private static final long STALE_US = 5_000_000;
 
-  private static final String TAKE = """
+  private static final String TAKE =
+      """
       UPDATE {lock} SET answer = LAST_INSERT_ID(GREATEST(rev + 1, {now}) * 2 + OTHERS),
         wanted_us = IF(wanted_by = ?, 0, wanted_us), rev = GREATEST(rev + 1, {now}), since_us = {now}, until_us = {now} + ?,
         claim = ?, client = ?, host = ?, pid = ?, thread = ?, note = ?
-      WHERE name = ? AND until_us <= {now} AND {now} < ?"""
-      .replace("OTHERS", "IF(wanted_us > {now} AND wanted_by <> ?, 1, 0)");
+      WHERE name = ? AND until_us <= {now} AND {now} < ?""".replace("OTHERS", "IF(wanted_us > {now} AND wanted_by <> ?, 1, 0)");
 
   private static final String ATTEMPT = """
       INSERT INTO {lock} (name, answer, rev, claim, since_us, until_us,

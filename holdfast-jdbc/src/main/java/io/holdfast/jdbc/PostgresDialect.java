@@ -56,9 +56,7 @@ final class PostgresDialect extends ServerDialect {
       UPDATE {lock} AS l SET rev = greatest(l.rev + 1, ARRIVED), claim = ?, since_us = ARRIVED, until_us = ARRIVED + ?,
         client = ?, host = ?, pid = ?, thread = ?, note = ?, wanted_us = CASE WHEN l.wanted_by = ? THEN 0 ELSE l.wanted_us END
       WHERE name = ? AND l.until_us <= ARRIVED AND ARRIVED < ?
-      RETURNING rev / CASE WHEN {now} < ? THEN 1 ELSE 0 END, coalesce(OTHERS, false)"""
-      .replace("ARRIVED", ARRIVED)
-      .replace("OTHERS", OTHERS_WAIT);
+      RETURNING rev / CASE WHEN {now} < ? THEN 1 ELSE 0 END, coalesce(OTHERS, false)""".replace("ARRIVED", ARRIVED).replace("OTHERS", OTHERS_WAIT);
 
   private static final String ATTEMPT = """
       INSERT INTO {lock} AS l (name, rev, claim, since_us, until_us, client, host, pid, thread, note)

@@ -173,6 +173,23 @@ class SqlVerbsTest {
     }
   }
 
+  /** A client that knows a lock's row asks for it as before if somebody has removed it. */
+  @ParameterizedTest
+  @EnumSource
+  void aRowThatHasGone_isMadeAnew(SqlKind kind) {
+    Client a = client(kind);
+    for (int i = 0; i < 3; i++) {
+      Claim claim = a.claim("x");
+      Grant first = a.granted(claim);
+      assertThat(a.end(claim).outcome()).isEqualTo(Outcome.RELEASED);
+      Claim next = a.claim("x");
+      assertThat(a.granted(next).revision()).isGreaterThan(first.revision());
+      assertThat(a.granted(next).othersWait()).isFalse();
+      assertThat(a.end(next).outcome()).isEqualTo(Outcome.RELEASED);
+      server().execute("DELETE FROM holdfast_lock");
+    }
+  }
+
   /**
    * A statement that waits for the row past its {@code giveUpAt} changes nothing, or the end that follows is not final before
    * it must have given up.
