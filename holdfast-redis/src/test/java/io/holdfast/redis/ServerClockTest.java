@@ -102,9 +102,10 @@ class ServerClockTest {
     Hold hold = client().lock("x", BRIEF).acquire();
     CompletableFuture<Hold> waiter = waiter(BRIEF);
     server.clockAhead(step);
+    long before = renewals();
     Await.until("the loss is told", () -> hold.state() == HoldState.LOST);
-    // its first renewal found it gone: nothing was extended
-    assertThat(renewals()).isZero();
+    // the first renewal after the step found it gone; one from before it may just be told
+    assertThat(renewals()).isLessThanOrEqualTo(before + 1);
     assertThat(hold.isValid()).isFalse();
     Hold next = Await.value(waiter);
     assertThat(next.token()).isGreaterThan(hold.token());
