@@ -57,7 +57,9 @@ public final class SmallDisk {
 
   /** Returns what stands before the command that has the disk; the process is the command's in the end. */
   List<String> before() {
-    String mount = "mount -t tmpfs -o size=" + size + " none \"$0\" && exec \"$@\"";
+    // in the end not as the namespace's root, which PostgreSQL refuses to run as
+    String mount =
+        "mount -t tmpfs -o size=" + size + ",mode=700 none \"$0\" && exec unshare --user -- \"$@\"";
     return List.of("unshare", "-rm", "sh", "-c", mount, folder.toString());
   }
 

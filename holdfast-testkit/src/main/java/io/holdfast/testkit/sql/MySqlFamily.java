@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.testkit.sql;
 
+import io.holdfast.testkit.process.SmallDisk;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,6 +31,13 @@ public abstract class MySqlFamily extends SqlServer {
 
   final void startNew(String program) {
     DataFolder.copy(program, recipe(), this::initialise, data());
+    start();
+  }
+
+  /** The disk lies over the folder of the database, which has no table yet. The logs stay where they are. */
+  final void startNew(String program, String diskSize) {
+    DataFolder.copy(program, recipe(), this::initialise, data());
+    tablesOn(SmallDisk.on(data().resolve(DATABASE), diskSize));
     start();
   }
 

@@ -40,6 +40,18 @@ public final class MySqlServer extends MySqlFamily {
     return server;
   }
 
+  /**
+   * Starts a server with a small disk for the tables of the database.
+   *
+   * @param size as {@code mount -o size=} takes it
+   * @return a server that answers
+   */
+  public static MySqlServer onASmallDisk(String size) {
+    MySqlServer server = new MySqlServer(false, List.of());
+    server.startNew(PROGRAM, size);
+    return server;
+  }
+
   @Override
   void initialise(List<String> arguments, Path statements) {
     List<String> all = new ArrayList<>(arguments);

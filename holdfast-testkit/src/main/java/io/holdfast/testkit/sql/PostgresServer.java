@@ -2,6 +2,7 @@
 package io.holdfast.testkit.sql;
 
 import io.holdfast.testkit.process.ServerPrograms;
+import io.holdfast.testkit.process.SmallDisk;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -51,6 +52,30 @@ public final class PostgresServer extends SqlServer {
    */
   public static PostgresServer withAClock(String... settings) {
     return started(new PostgresServer(true, List.of(settings)));
+  }
+
+  /**
+   * Starts a server with a small disk for the tables of the database, as a tablespace. Its log stays where it is: a server
+   * that cannot write that ends.
+   *
+   * @param size as {@code mount -o size=} takes it
+   * @return a server that answers
+   */
+  public static PostgresServer onASmallDisk(String size) {
+    PostgresServer server = new PostgresServer(false, List.of());
+    Path disk;
+    try {
+      disk = Files.createDirectory(server.folder().resolve("disk"));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    server.tablesOn(SmallDisk.on(disk, size));
+    started(server);
+    server.execute(
+        "CREATE TABLESPACE small LOCATION '" + disk + "'",
+        "GRANT CREATE ON TABLESPACE small TO " + server.user(),
+        "ALTER DATABASE " + DATABASE + " SET default_tablespace = small");
+    return server;
   }
 
   /**

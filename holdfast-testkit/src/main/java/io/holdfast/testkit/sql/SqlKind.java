@@ -58,6 +58,21 @@ public enum SqlKind {
   }
 
   /**
+   * As {@link #start}, with a small disk of its own for the tables of the database and nothing else: the test can fill it.
+   * The disk goes with the server's process, which cannot be started again.
+   *
+   * @param size as {@code mount -o size=} takes it
+   * @return a server that answers
+   */
+  public SqlServer startOnASmallDisk(String size) {
+    return switch (this) {
+      case POSTGRESQL -> PostgresServer.onASmallDisk(size);
+      case MARIADB -> MariaServer.onASmallDisk(size);
+      case MYSQL -> MySqlServer.onASmallDisk(size);
+    };
+  }
+
+  /**
    * Returns the server of all tests of this JVM that leave it running. It ends with the JVM; who uses it finds tables of
    * others there, or calls {@link SqlServer#dropTables} first.
    *

@@ -4,6 +4,7 @@ package io.holdfast.testkit.sql;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.ServerProcess;
 import io.holdfast.testkit.process.SkewedClock;
+import io.holdfast.testkit.process.SmallDisk;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -35,6 +36,7 @@ public abstract class SqlServer implements AutoCloseable {
   private final int port = ServerProcess.freePort();
   private final List<String> options;
   private final Optional<SkewedClock> clock;
+  private Optional<SmallDisk> disk = Optional.empty();
 
   /** Does not start it: whoever extends this does, when all its fields are there. */
   SqlServer(String program, boolean movesItsClock, List<String> options) {
@@ -199,7 +201,11 @@ public abstract class SqlServer implements AutoCloseable {
 
   /** Starts the process, and waits until it answers. */
   public final void start() {
-    process.start(arguments(options), clock.map(SkewedClock::environment).orElse(Map.of()));
+    if (disk.isPresent()) {
+      process.start(arguments(options), disk.get());
+    } else {
+      process.start(arguments(options), clock.map(SkewedClock::environment).orElse(Map.of()));
+    }
     List<SQLException> failures = new ArrayList<>();
     try {
       Await.until("the server in " + folder() + " answers", () -> answers(failures));
@@ -278,6 +284,21 @@ public abstract class SqlServer implements AutoCloseable {
    */
   public final void clockAhead(Duration by) {
     clock.orElseThrow().set(by);
+  }
+
+  /** Has the next start give it a small disk for the tables of the database, in place of an empty folder. */
+  final void tablesOn(SmallDisk small) {
+    disk = Optional.of(small);
+  }
+
+  /** Fills the small disk, if the server has one. What is there can be changed in place, and nothing can grow. */
+  public final void fillDisk() {
+    disk.orElseThrow().fill(process);
+  }
+
+  /** Makes room on the small disk again. */
+  public final void makeRoomOnDisk() {
+    disk.orElseThrow().makeRoom(process);
   }
 
   /** As kill -9: nothing is flushed, nobody is told. */

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.Hold;
+import io.holdfast.HoldLostException;
+import io.holdfast.HoldState;
+import io.holdfast.Holdfast;
+import io.holdfast.LockOptions;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.testkit.Await;
+import io.holdfast.testkit.sql.SqlKind;
+import io.holdfast.testkit.sql.SqlServer;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A real server whose tables have no room left: what is there can be changed in place, and nothing can grow. */
+class SqlDiskTest {
+  private static final String SIZE = "4m";
+  private static final int MANY = 20_000;
+  private static final LockOptions LONG =
+      LockOptions.builder().leaseFor(Duration.ofMinutes(5)).build();
+  private static final LockOptions BRIEF =
+      LockOptions.builder().leaseFor(Duration.ofSeconds(2)).build();
+
+  private static StoreUnavailableException assertFull(Throwable e) {
+    assertThat(e).isInstanceOf(StoreUnavailableException.class);
+    StoreUnavailableException full = (StoreUnavailableException) e;
+    assertThat(full.reason()).as(full.toString()).isEqualTo(Reason.FULL);
+    assertThat(full).hasMessageContaining("no room left");
+    return full;
+  }
+
+  /** Long, so that few of them fill a page. */
+  private static String name(int number) {
+    return "x".repeat(400) + number;
+  }
+
+  /** Takes locks that are new to the tables, until one of them is refused. */
+  private static List<Hold> fill(SqlServer server, Holdfast client) {
+    server.fillDisk();
+    List<Hold> granted = new ArrayList<>();
+    while (granted.size() < MANY) {
+      try {
+        granted.add(client.lock(name(granted.size()), LONG).tryAcquire().orElseThrow());
+      } catch (StoreUnavailableException e) {
+        assertFull(e);
+        return granted;
+      }
+    }
+    throw new AssertionError("the disk does not fill");
+  }
+
+  /** Who asks is told, at once or within his time; nothing that was granted is lost; and it goes on when there is room. */
+  @ParameterizedTest
+  @EnumSource
+  void newLocks_areRefused_untilThereIsRoom(SqlKind kind) throws Exception {
+    try (SqlServer server = kind.startOnASmallDisk(SIZE);
+        Holdfast client = Holdfast.connect(SqlUnderTest.uri(server));
+        Holdfast other = Holdfast.connect(SqlUnderTest.uri(server))) {
+      List<Hold> granted = fill(server, client);
+      String refused = name(granted.size());
+      assertThatThrownBy(() -> client.lock(refused, LONG).acquire(Duration.ofSeconds(3)))
+          .satisfies(SqlDiskTest::assertFull);
+      CompletableFuture<Hold> waiter =
+          other.lock(refused, LONG).acquireAsync(Duration.ofSeconds(3));
+      assertThat(Await.failure(waiter)).satisfies(SqlDiskTest::assertFull);
+
+      server.makeRoomOnDisk();
+      try (Hold next = client.lock(refused, LONG).acquire(Duration.ofSeconds(10))) {
+        assertThat(next.isValid()).isTrue();
+      }
+      for (Hold each : granted) {
+        assertThat(each.release()).isTrue();
+        try (Hold again = other.lock(each.lockName(), LONG).tryAcquire().orElseThrow()) {
+          assertThat(again.token()).isGreaterThan(each.token());
+        }
+      }
+    }
+  }
+
+  /**
+   * PostgreSQL needs room for each renewal as long as somebody may still look at the versions before it. Then a hold is lost
+   * by its own clock, and one whose lease is long enough goes on when there is room.
+   */
+  @Test
+  void renewalThatNeedsRoom_losesTheHoldInTime() throws Exception {
+    try (SqlServer server = SqlKind.POSTGRESQL.startOnASmallDisk(SIZE);
+        Holdfast client = Holdfast.connect(SqlUnderTest.uri(server));
+        Holdfast other = Holdfast.connect(SqlUnderTest.uri(server))) {
+      String name = "lost".repeat(100);
+      Hold lost = client.lock(name, BRIEF).acquire();
+      List<Hold> granted;
+      try (Connection looks = server.connect()) {
+        lookAsOfNow(looks);
+        granted = fill(server, client);
+        Await.until("the loss is told", () -> lost.state() == HoldState.LOST);
+        assertThat(lost.isValid()).isFalse();
+        assertThatThrownBy(lost::ensureValid).isInstanceOf(HoldLostException.class);
+        assertThatThrownBy(() -> other.lock(name, LONG).acquire(Duration.ofSeconds(3)))
+            .satisfies(SqlDiskTest::assertFull);
+        looks.rollback();
+      }
+      server.makeRoomOnDisk();
+      try (Hold next = other.lock(name, LONG).acquire(Duration.ofSeconds(10))) {
+        assertThat(next.token()).isGreaterThan(lost.token());
+      }
+      for (Hold each : granted) {
+        assertThat(each.release()).isTrue();
+      }
+    }
+  }
+
+  /** Begins a transaction that may look at all that is there now, until it ends. */
+  private static void lookAsOfNow(Connection connection) throws SQLException {
+    connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+    connection.setAutoCommit(false);
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery("SELECT count(*) FROM holdfast_lock")) {
+      assertThat(row.next()).isTrue();
+    }
+  }
+}
