@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -148,7 +149,11 @@ class PostgresListenerTest {
       Claim second = third.fair("x");
       third.busy(second);
       Await.until("both listen", () -> listeners(shared).size() == 2);
-      Await.until("nobody looks any more", () -> shared.query(LOOKS).isEmpty());
+      Await.until("nobody looks any more", () -> {
+        stay(other, first);
+        stay(third, second);
+        return shared.query(LOOKS).isEmpty();
+      });
       other.told.clear();
       third.told.clear();
       holder.end(held);
@@ -158,6 +163,51 @@ class PostgresListenerTest {
       assertTold(third, second);
       third.granted(second);
     }
+  }
+
+  /**
+   * It is the message that wakes the first in a fair queue: looks for fair claims go on while one listens, ever more rarely,
+   * and right after one of them the next is three seconds away.
+   */
+  @Test
+  void release_wakesTheFirstInAFairQueue() throws Exception {
+    try (Client holder = client();
+        Client other = client()) {
+      Claim held = holder.fair("x");
+      holder.granted(held);
+      Claim first = other.fair("x");
+      other.busy(first);
+      Claim second = other.fair("x");
+      other.busy(second);
+      Await.until("one listens", () -> listeners(shared).size() == 1);
+      awaitLookAfter(Duration.ofSeconds(3), other, first, second);
+      other.told.clear();
+      holder.end(held);
+      assertThat(other.told.poll(2, TimeUnit.SECONDS)).isEqualTo(first.id());
+      assertThat(other.told).isEmpty();
+      other.granted(first);
+    }
+  }
+
+  /** Keeps claims in the queue, where they live for five seconds otherwise. */
+  private static void stay(Client waiter, Claim... queued) {
+    for (Claim each : queued) {
+      assertThat(waiter.keep(each)).isInstanceOf(Kept.Queued.class);
+    }
+  }
+
+  /** Waits for a look that comes after so long a pause; the pause after it is longer. Keeps claims in the queue meanwhile. */
+  private void awaitLookAfter(Duration pause, Client waiter, Claim... queued) {
+    String lastLook =
+        "SELECT coalesce(max(extract(epoch FROM query_start) * 1000), 0)::bigint FROM pg_stat_activity"
+            + " WHERE query LIKE 'SELECT name, rev%'";
+    AtomicLong lastMillis = new AtomicLong(Long.MAX_VALUE);
+    Await.until("looks are rare", () -> {
+      stay(waiter, queued);
+      long millis = Long.parseLong(shared.query(lastLook).get(0));
+      // a connection that rests is closed, and its last look is not seen any more
+      return millis > 0 && millis - lastMillis.getAndSet(millis) >= pause.toMillis();
+    });
   }
 
   /** The server's queue of messages can be full; then whoever speaks fails, and a release must not. */
