@@ -11,7 +11,7 @@ import java.util.Optional;
  * two transfers in opposite directions would otherwise wait for each other. Locked first and then read: what was read
  * before is old.
  */
-final class RowTransfers implements Transfers {
+class RowTransfers implements Transfers {
   private final Accounts accounts;
 
   RowTransfers(Accounts accounts) {
@@ -25,8 +25,8 @@ final class RowTransfers implements Transfers {
   }
 
   private Answer move(Connection connection, long from, long to, long amount) throws SQLException {
-    Optional<Account> first = accounts.lock(connection, Math.min(from, to));
-    Optional<Account> second = accounts.lock(connection, Math.max(from, to));
+    Optional<Account> first = read(connection, Math.min(from, to));
+    Optional<Account> second = read(connection, Math.max(from, to));
     if (first.isEmpty() || second.isEmpty()) {
       return Answer.NO_SUCH_ACCOUNT;
     }
@@ -35,8 +35,17 @@ final class RowTransfers implements Transfers {
     if (giver.balance() < amount) {
       return Answer.INSUFFICIENT_FUNDS;
     }
+    beforeWriting();
     accounts.write(connection, from, giver.balance() - amount);
     accounts.write(connection, to, taker.balance() + amount);
     return Answer.TRANSFERRED;
   }
+
+  /** Lets nobody else read it for a transfer before we have written; a test leaves the lock out. */
+  Optional<Account> read(Connection connection, long id) throws SQLException {
+    return accounts.lock(connection, id);
+  }
+
+  /** A test stops the transfer here. */
+  void beforeWriting() {}
 }

@@ -6,15 +6,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
+import io.holdfast.examples.Accounts.Account;
 import io.holdfast.jdbc.FencingGuard;
 import io.holdfast.memory.MemoryDatabase;
 import io.holdfast.memory.MemoryStore;
+import io.holdfast.testkit.Await;
 import io.holdfast.testkit.ManualClock;
 import io.holdfast.testkit.sql.SqlKind;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -134,6 +139,97 @@ class TransfersTest {
       assertThat(ofNext.get(20, TimeUnit.SECONDS)).isEqualTo(Transfers.Answer.TRANSFERRED);
       assertThat(balances(accounts)).containsExactly(150L, 100L, 50L);
     }
+  }
+
+  /** Another transfer of the account comes while one is between reading and writing: it waits, and reads what was written. */
+  @ParameterizedTest
+  @EnumSource
+  void rowLock_letsTheNextOneWait(SqlKind kind) throws Exception {
+    Accounts accounts = accounts(kind);
+    RowTransfers next = new RowTransfers(accounts);
+    CompletableFuture<Transfers.Answer> ofNext = new CompletableFuture<>();
+    RowTransfers stopped = new RowTransfers(accounts) {
+      @Override
+      void beforeWriting() {
+        ofNext.completeAsync(() -> unchecked(() -> next.transfer(3, 1, 50)));
+        Await.until("the next one waits", () -> oneWaits(kind));
+      }
+    };
+    assertThat(stopped.transfer(1, 2, 10)).isEqualTo(Transfers.Answer.TRANSFERRED);
+    assertThat(ofNext.get(20, TimeUnit.SECONDS)).isEqualTo(Transfers.Answer.TRANSFERRED);
+    assertThat(balances(accounts)).containsExactly(140L, 110L, 50L);
+  }
+
+  /** Another transaction is at the statement that locks, and not past it. */
+  private static boolean oneWaits(SqlKind kind) {
+    String waiting = kind == SqlKind.POSTGRESQL
+        ? "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+        : "SELECT count(*) FROM information_schema.processlist"
+            + " WHERE info LIKE '%FOR UPDATE%' AND id <> CONNECTION_ID()";
+    return kind.shared().query(waiting).contains("1");
+  }
+
+  /** The negative control: without {@code FOR UPDATE} both have read the same balance, and the later write wins. */
+  @ParameterizedTest
+  @EnumSource
+  void withoutTheRowLock_moneyIsLost(SqlKind kind) throws Exception {
+    Accounts accounts = accounts(kind);
+    RowTransfers next = new RowTransfers(accounts);
+    RowTransfers stopped = new RowTransfers(accounts) {
+      @Override
+      Optional<Account> read(Connection connection, long id) throws SQLException {
+        return accounts.read(connection, id);
+      }
+
+      @Override
+      void beforeWriting() {
+        assertThat(unchecked(() -> next.transfer(3, 1, 50)))
+            .isEqualTo(Transfers.Answer.TRANSFERRED);
+      }
+    };
+    assertThat(stopped.transfer(1, 2, 10)).isEqualTo(Transfers.Answer.TRANSFERRED);
+    assertThat(balances(accounts)).as("the 50 are lost").containsExactly(90L, 110L, 50L);
+  }
+
+  /** Another transfer of the account is made while one is between reading and writing: it begins anew. */
+  @ParameterizedTest
+  @EnumSource
+  void version_letsTheSlowerOneBeginAnew(SqlKind kind) throws Exception {
+    Accounts accounts = accounts(kind);
+    OptimisticTransfers next = new OptimisticTransfers(accounts);
+    AtomicInteger attempts = new AtomicInteger();
+    OptimisticTransfers stopped = new OptimisticTransfers(accounts) {
+      @Override
+      void beforeWriting() {
+        if (attempts.incrementAndGet() == 1) {
+          assertThat(unchecked(() -> next.transfer(3, 1, 50)))
+              .isEqualTo(Transfers.Answer.TRANSFERRED);
+        }
+      }
+    };
+    assertThat(stopped.transfer(1, 2, 10)).isEqualTo(Transfers.Answer.TRANSFERRED);
+    assertThat(attempts).hasValue(2);
+    assertThat(balances(accounts)).containsExactly(140L, 110L, 50L);
+  }
+
+  /** The negative control: without the look at the version the slower one overwrites what it has not read. */
+  @ParameterizedTest
+  @EnumSource
+  void withoutTheVersion_moneyIsLost(SqlKind kind) throws Exception {
+    Accounts accounts = accounts(kind);
+    OptimisticTransfers next = new OptimisticTransfers(accounts);
+    OptimisticTransfers stopped = new OptimisticTransfers(accounts) {
+      @Override
+      void raise(Connection connection, Account read) {}
+
+      @Override
+      void beforeWriting() {
+        assertThat(unchecked(() -> next.transfer(3, 1, 50)))
+            .isEqualTo(Transfers.Answer.TRANSFERRED);
+      }
+    };
+    assertThat(stopped.transfer(1, 2, 10)).isEqualTo(Transfers.Answer.TRANSFERRED);
+    assertThat(balances(accounts)).as("the 50 are lost").containsExactly(90L, 110L, 50L);
   }
 
   private static <T> T unchecked(java.util.concurrent.Callable<T> call) {
