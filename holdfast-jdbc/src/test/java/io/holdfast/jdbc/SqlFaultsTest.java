@@ -110,6 +110,35 @@ class SqlFaultsTest {
     }
   }
 
+  /**
+   * It steps back while the lease of a holder that died runs: whoever waits waits longer, by the step, and has the lock only
+   * after that lease has ended by the server's clock.
+   */
+  @ParameterizedTest
+  @EnumSource
+  void clockThatStepsBack_makesWaitersOfADeadHolderWait(SqlKind kind) throws Exception {
+    Duration step = Duration.ofSeconds(4);
+    try (SqlServer server = kind.startWithAClock();
+        Client dead = new Client(SqlUnderTest.uri(server), Ticker.system()).connect();
+        Holdfast other = Holdfast.connect(SqlUnderTest.uri(server))) {
+      long began = System.nanoTime();
+      // nobody renews it
+      long revision = dead.granted(dead.claim("x", BRIEF.leaseFor(), false)).revision();
+      long untilUs =
+          Long.parseLong(server.query("SELECT until_us FROM holdfast_lock").get(0));
+      CompletableFuture<Hold> waiter = other.lock("x", LONG).acquireAsync();
+      server.clockAhead(step.negated());
+      Hold next = Await.value(waiter);
+      assertThat(Duration.ofNanos(System.nanoTime() - began))
+          .isGreaterThan(BRIEF.leaseFor().plus(step).minusMillis(100));
+      long sinceUs =
+          Long.parseLong(server.query("SELECT since_us FROM holdfast_lock").get(0));
+      assertThat(sinceUs).isGreaterThanOrEqualTo(untilUs);
+      assertThat(next.token() >> 8).isGreaterThan(revision);
+      assertThat(next.release()).isTrue();
+    }
+  }
+
   /** A try of a client that has only heard an older time is late, and the next one is not. */
   @ParameterizedTest
   @EnumSource
