@@ -4,7 +4,7 @@ package io.holdfast.jdbc;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * Which locks had a row when they were last asked for. A guess, in a few kilobytes: names share places, the last one keeps
+ * Which locks were granted when they were last asked for, so that they have a row, and nobody wanted them. A guess, in a few kilobytes: names share places, the last one keeps
  * it, and who is taken for another costs a statement that finds nothing.
  */
 final class SeenNames {
@@ -15,6 +15,12 @@ final class SeenNames {
   void add(String name) {
     int hash = name.hashCode();
     hashes.setPlain(hash & (PLACES - 1), hash);
+  }
+
+  void remove(String name) {
+    if (contains(name)) {
+      hashes.setPlain(name.hashCode() & (PLACES - 1), 0);
+    }
   }
 
   boolean contains(String name) {

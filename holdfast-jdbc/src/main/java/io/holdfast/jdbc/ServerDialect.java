@@ -152,8 +152,8 @@ abstract class ServerDialect implements JdbcDialect {
   }
 
   /**
-   * Where the lock has a row, a plain update comes first, which takes the lock if it is free: half the work of the statement
-   * for all cases, which finds out why if it did not.
+   * Where the lock was granted the last time, a plain update comes first, which takes it if it is free: half the work of the
+   * statement for all cases, which finds out why if it did not.
    */
   @Override
   public final Attempted attempt(
@@ -167,7 +167,12 @@ abstract class ServerDialect implements JdbcDialect {
       }
     }
     Attempted answer = ask(session, claim, waits, inTurn, giveUpUs, wordUs);
-    seen.add(name);
+    if (answer instanceof Attempted.Granted) {
+      seen.add(name);
+    } else if (answer instanceof Attempted.Busy) {
+      // who waits is refused in one round trip
+      seen.remove(name);
+    }
     return answer;
   }
 
