@@ -7,6 +7,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
@@ -29,7 +30,8 @@ import org.junit.jupiter.api.Test;
  * }
  * }</pre>
  *
- * <p>A suite that is missing fails {@link #everySuiteIsRun}; so does one for which the store lacks the capability.
+ * <p>A suite that is missing fails {@link #everySuiteIsRun}; so does one for which the store lacks the capability. Stores of
+ * one kind may share a class with the suites, which theirs extend.
  */
 public abstract class StoreContract {
   private final Supplier<? extends StoreUnderTest> maker;
@@ -60,7 +62,7 @@ public abstract class StoreContract {
     }
     Set<Class<? extends Contract>> run = new LinkedHashSet<>();
     List<String> mistakes = new ArrayList<>();
-    for (Class<?> nested : getClass().getDeclaredClasses()) {
+    for (Class<?> nested : nested()) {
       Suites.suiteOf(nested).ifPresent(suite -> {
         if (!nested.isAnnotationPresent(Nested.class) || Modifier.isStatic(nested.getModifiers())) {
           mistakes.add(nested.getSimpleName() + " is not run: it is no @Nested inner class");
@@ -75,5 +77,14 @@ public abstract class StoreContract {
         .filter(suite -> !run.contains(suite))
         .forEach(suite -> mistakes.add(suite.getSimpleName() + " is missing"));
     return mistakes;
+  }
+
+  /** The classes that are nested here, and in what this extends: stores of one kind may share them. */
+  private List<Class<?>> nested() {
+    List<Class<?>> nested = new ArrayList<>();
+    for (@Nullable Class<?> each = getClass(); each != null; each = each.getSuperclass()) {
+      nested.addAll(List.of(each.getDeclaredClasses()));
+    }
+    return nested;
   }
 }

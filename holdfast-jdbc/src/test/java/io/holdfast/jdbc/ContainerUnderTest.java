@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.jdbc;
+
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreAddress;
+import io.holdfast.testkit.Await;
+import io.holdfast.testkit.contract.Capability;
+import io.holdfast.testkit.contract.StoreUnderTest;
+import io.holdfast.testkit.process.ServerProcess;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.testcontainers.DockerClientFactory;
+import org.testcontainers.containers.GenericContainer;
+import org.testcontainers.utility.DockerImageName;
+
+/** One server of a kind in a container for all tests of this JVM, emptied after each. Its images flush each commit. */
+final class ContainerUnderTest implements StoreUnderTest {
+  private static final Duration PULLED_AND_STARTED = Duration.ofMinutes(3);
+  private static final Map<ContainerKind, Server> SERVERS = new EnumMap<>(ContainerKind.class);
+
+  private final ContainerKind kind;
+  private final Server server;
+
+  /** A container, and the address of its database, which stays the same when it is started again. */
+  private record Server(GenericContainer<?> container, String url) {
+    static Server start(ContainerKind kind) {
+      int port = ServerProcess.freePort();
+      GenericContainer<?> container = new GenericContainer<>(DockerImageName.parse(kind.image))
+          .withEnv(kind.environment())
+          .withExposedPorts(kind.port)
+          .withStartupTimeout(PULLED_AND_STARTED);
+      container.setPortBindings(List.of(port + ":" + kind.port));
+      container.start();
+      Server server = new Server(
+          container,
+          "jdbc:" + kind.scheme + "://" + container.getHost() + ":" + port + "/"
+              + ContainerKind.DATABASE);
+      server.awaitAnswer();
+      return server;
+    }
+
+    Connection connect() throws SQLException {
+      return DriverManager.getConnection(url, ContainerKind.USER, ContainerKind.PASSWORD);
+    }
+
+    void awaitAnswer() {
+      Await.until("the server in the container answers", () -> {
+        try (Connection connection = connect()) {
+          return connection.isValid(1);
+        } catch (SQLException e) {
+          // not there yet
+          return false;
+        }
+      });
+    }
+  }
+
+  ContainerUnderTest(ContainerKind kind) {
+    this.kind = kind;
+    synchronized (SERVERS) {
+      this.server = SERVERS.computeIfAbsent(kind, Server::start);
+    }
+  }
+
+  /** Says whether there is a Docker to run these on. Where there is none, the matrix of stores says that they were not run. */
+  static boolean isDockerThere() {
+    return DockerClientFactory.instance().isDockerAvailable();
+  }
+
+  @Override
+  public String kind() {
+    return kind.store;
+  }
+
+  @Override
+  public String version() {
+    try (Connection connection = server.connect()) {
+      DatabaseMetaData about = connection.getMetaData();
+      return about.getDatabaseProductName() + " "
+          + about.getDatabaseProductVersion().replaceFirst(" .*", "");
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Override
+  public String provision() {
+    return "container " + kind.image;
+  }
+
+  @Override
+  public Set<Capability> capabilities() {
+    return EnumSet.allOf(Capability.class);
+  }
+
+  @Override
+  public LockStore open() {
+    return new JdbcStoreFactory().open(StoreAddress.parse(uri()));
+  }
+
+  @Override
+  public String uri() {
+    return server.url() + "?user=" + ContainerKind.USER + "&password=" + ContainerKind.PASSWORD;
+  }
+
+  /** As kill -9; its files stay. */
+  @Override
+  public void restart() {
+    GenericContainer<?> container = server.container();
+    container.getDockerClient().killContainerCmd(container.getContainerId()).exec();
+    container.getDockerClient().startContainerCmd(container.getContainerId()).exec();
+    server.awaitAnswer();
+  }
+
+  @Override
+  public void stall() {
+    GenericContainer<?> container = server.container();
+    container.getDockerClient().pauseContainerCmd(container.getContainerId()).exec();
+  }
+
+  @Override
+  public void resume() {
+    GenericContainer<?> container = server.container();
+    container.getDockerClient().unpauseContainerCmd(container.getContainerId()).exec();
+  }
+
+  @Override
+  public void close() {
+    try (Connection connection = server.connect();
+        Statement statement = connection.createStatement()) {
+      for (String table : tables(connection)) {
+        statement.execute("DELETE FROM " + table);
+      }
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static List<String> tables(Connection connection) throws SQLException {
+    List<String> tables = new ArrayList<>();
+    try (ResultSet row = connection
+        .getMetaData()
+        .getTables(
+            connection.getCatalog(), connection.getSchema(), "holdfast%", new String[] {"TABLE"})) {
+      while (row.next()) {
+        tables.add(row.getString("TABLE_NAME"));
+      }
+    }
+    return tables;
+  }
+}
