@@ -24,7 +24,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The two statements of our store, on its own threads and connections: without our engine. */
+/** The two statements of our store on its own connections, each on the thread that wants it: without our engine. */
 final class BareStatements implements Peer {
   private static final Duration LEASE = Duration.ofSeconds(30);
   private static final Duration REQUEST = Duration.ofSeconds(2);
@@ -65,7 +65,8 @@ final class BareStatements implements Peer {
           return () -> future.cancel(false);
         },
         new Random(),
-        REQUEST);
+        REQUEST,
+        () -> true);
     store.start(runtime, NOBODY);
     store.connect().toCompletableFuture().join();
   }

@@ -139,14 +139,16 @@ final class Attempts {
   }
 
   private void request(int number, Instant giveUp, long timeoutNanos) {
-    CompletionStage<Answer> stage =
-        claimant.lane.engine.attempt(claimant.claim, claimant.mode, giveUp);
+    CompletionStage<Answer> stage = Patience.send(
+        claimant, false, () -> claimant.lane.engine.attempt(claimant.claim, claimant.mode, giveUp));
     // not a subclass: the minimal stages that failedStage() makes are futures, and refuse to be asked
     if (stage.getClass() == CompletableFuture.class
         && stage instanceof CompletableFuture<Answer> future
         && future.isDone()
         && !future.isCompletedExceptionally()) {
-      claimant.lane.engine.answersAtOnce(true);
+      if (!Patience.mayHaveBlocked()) {
+        claimant.lane.engine.answersAtOnce(true);
+      }
       answered(number, future.join(), null);
       return;
     }

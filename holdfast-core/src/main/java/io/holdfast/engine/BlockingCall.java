@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
 final class BlockingCall {
   private static final System.Logger LOG = System.getLogger("io.holdfast");
 
+  /** What it may take until a store that blocks a thread notices that the request's time is up. */
+  private static final long LATE_NANOS = 1_000_000_000L;
+
   private final EngineLock lock;
   private final Request.Kind kind;
   private final boolean once;
@@ -25,7 +28,7 @@ final class BlockingCall {
   private boolean parked;
 
   /**
-   * Submits the first request.
+   * Makes a call that has not begun.
    *
    * @param waitAtMost null for no limit
    * @param thread who calls
@@ -48,7 +51,12 @@ final class BlockingCall {
     long now = lock.engine.ticker.nanos();
     this.deadlineNanos = now + wait;
     this.request = newRequest(now);
+  }
+
+  /** Submits the first request. */
+  BlockingCall begin() {
     lock.lane.submit(request);
+    return this;
   }
 
   private Request newRequest(long now) {
@@ -79,6 +87,21 @@ final class BlockingCall {
     void announce() {
       wake.run();
     }
+  }
+
+  /** Whether the call is open, and its thread ready to wait for one more attempt. */
+  boolean waitsFor(Claimant claimant, boolean ends) {
+    return !ends
+        && claimant.lane == lock.lane
+        && request.outcome() == null
+        && (!timed
+            || deadlineNanos - lock.engine.ticker.nanos()
+                >= lock.engine.requestTimeoutNanos() + LATE_NANOS);
+  }
+
+  /** Much time may have passed since the call was settled, as after a park. */
+  void mayHaveBlocked() {
+    parked = true;
   }
 
   /** Returns how the call ends; null if there is nothing to return yet, so that the thread parks. */

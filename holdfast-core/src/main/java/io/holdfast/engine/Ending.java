@@ -146,8 +146,8 @@ final class Ending {
 
   private void request(int current, boolean certain) {
     Engine engine = claimant.lane.engine;
-    CompletionStage<Ended> stage =
-        engine.end(claimant.claim, keepFor, claimant.attempts.lastGiveUp());
+    CompletionStage<Ended> stage = Patience.send(
+        claimant, true, () -> engine.end(claimant.claim, keepFor, claimant.attempts.lastGiveUp()));
     if (stage.getClass() == CompletableFuture.class
         && stage instanceof CompletableFuture<Ended> future
         && future.isDone()

@@ -107,12 +107,12 @@ public final class EngineHold implements Hold, Outcome {
 
   @Override
   public boolean release() {
-    return join(releaseAsync(false));
+    return releaseAndWait(false);
   }
 
   @Override
   public boolean releaseNow() {
-    return join(releaseAsync(true));
+    return releaseAndWait(true);
   }
 
   @Override
@@ -136,7 +136,7 @@ public final class EngineHold implements Hold, Outcome {
    */
   public CompletableFuture<Boolean> releaseAsync(boolean now) {
     try {
-      return lane.holding.release(own, now);
+      return lane.holding.release(own, now, false);
     } finally {
       // until then this handle must not look dropped
       Reference.reachabilityFence(this);
@@ -191,6 +191,14 @@ public final class EngineHold implements Hold, Outcome {
   /** The acquiring thread has it now: a loss may interrupt it. */
   void taken() {
     own.allowInterrupts();
+  }
+
+  private boolean releaseAndWait(boolean now) {
+    try {
+      return join(lane.holding.release(own, now, true));
+    } finally {
+      Reference.reachabilityFence(this);
+    }
   }
 
   private static boolean join(CompletableFuture<Boolean> future) {

@@ -168,7 +168,12 @@ final class EngineLock implements DistributedLock {
   // requests
 
   private <T> CompletableFuture<T> submit(FutureRequest<T> request) {
-    lane.submit(request);
+    Patience none = Patience.none();
+    try {
+      lane.submit(request);
+    } finally {
+      none.end();
+    }
     return request.future;
   }
 
@@ -195,8 +200,13 @@ final class EngineLock implements DistributedLock {
     BlockingCall call =
         new BlockingCall(this, kind, onlyTry, waitAtMost, Thread.currentThread(), null);
     boolean interrupted = false;
+    Patience patience = Patience.begin(call::waitsFor);
     try {
+      call.begin();
       while (true) {
+        if (patience.wasUsed()) {
+          call.mayHaveBlocked();
+        }
         Outcome outcome = call.outcome();
         if (outcome != null) {
           return outcome;
@@ -216,6 +226,7 @@ final class EngineLock implements DistributedLock {
         interrupted |= Thread.interrupted();
       }
     } finally {
+      patience.end();
       if (interrupted) {
         Thread.currentThread().interrupt();
       }

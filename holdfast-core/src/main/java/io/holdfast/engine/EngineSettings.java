@@ -38,7 +38,8 @@ record EngineSettings(
     List<Runnable> own) {
 
   StoreRuntime runtime() {
-    return new StoreRuntime(clientId, ticker, scheduler, random, requestTimeout);
+    return new StoreRuntime(
+        clientId, ticker, scheduler, random, requestTimeout, Patience::lastsForARequest);
   }
 
   Holder holder(Request asking) {

@@ -127,13 +127,27 @@ final class Holding {
 
   // release
 
+  /** Does what is to be done after a release, on a thread that waits for the end of one claim, or for nothing. */
+  private static void send(
+      Later later, @Nullable Claimant awaited, CompletableFuture<Boolean> result) {
+    Patience patience =
+        Patience.begin((claimant, ends) -> ends && claimant == awaited && !result.isDone());
+    try {
+      later.run();
+    } finally {
+      patience.end();
+    }
+  }
+
   /**
    * Releases a hold.
    *
+   * @param waits whether the calling thread waits for the answer
    * @return completes with whether it was still ours
    */
-  CompletableFuture<Boolean> release(Ownership own, boolean now) {
+  CompletableFuture<Boolean> release(Ownership own, boolean now, boolean waits) {
     CompletableFuture<Boolean> result = Engine.NO;
+    Claimant awaited = null;
     Later later = new Later();
     lane.lock.lock();
     try {
@@ -150,6 +164,7 @@ final class Holding {
           result = Engine.YES;
         } else {
           result = held.claimant.ending().first();
+          awaited = waits ? held.claimant : null;
           end(held, keepFor, moment.nanos(), later);
         }
       } else if (own.state() == HoldState.LOST && held.claimant.phase() == Claimant.Phase.ENDING) {
@@ -158,7 +173,7 @@ final class Holding {
     } finally {
       lane.lock.unlock();
     }
-    later.run();
+    send(later, awaited, result);
     own.stopInterrupts();
     return result;
   }

@@ -31,14 +31,33 @@ final class Later {
   }
 
   void run() {
+    Runnable only = first;
+    if (only != null && more == null && last == null) {
+      Guard.run(only);
+    } else {
+      runAll();
+    }
+  }
+
+  /** Whatever is still to come must not be kept waiting by what comes before it: see {@link Patience}. */
+  private void runAll() {
+    List<Runnable> all = new ArrayList<>(4);
     if (first != null) {
-      Guard.run(first);
+      all.add(first);
     }
     if (more != null) {
-      more.forEach(Guard::run);
+      all.addAll(more);
     }
     if (last != null) {
-      last.forEach(Guard::run);
+      all.addAll(last);
+    }
+    int end = all.size() - 1;
+    for (int i = 0; i < end; i++) {
+      Runnable action = all.get(i);
+      Guard.run(() -> Patience.inTheMiddle(action));
+    }
+    if (end >= 0) {
+      Guard.run(all.get(end));
     }
   }
 }

@@ -48,7 +48,7 @@ public final class SteppedCall {
       Runnable wake) {
     EngineLock engineLock = (EngineLock) lock;
     return new SteppedCall(
-        engineLock, new BlockingCall(engineLock, kind, false, waitAtMost, thread, wake));
+        engineLock, new BlockingCall(engineLock, kind, false, waitAtMost, thread, wake).begin());
   }
 
   /**

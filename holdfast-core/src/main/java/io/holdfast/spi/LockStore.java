@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A back end. Its verbs never block the caller for longer than a short local operation; what takes longer happens on the
- * store's own threads. {@link #keep} never blocks at all: it is called on the timer.
+ * store's own threads, or on a caller's that waits anyway ({@link StoreRuntime#callerWaits}). {@link #keep} never blocks at
+ * all: it is called on the timer.
  *
  * <p>A stage that fails means <em>unknown</em>, unless it fails with a {@link StoreException} that says {@link
  * StoreException#notApplied()}. A store never repeats a request by itself once it may have been applied, except where

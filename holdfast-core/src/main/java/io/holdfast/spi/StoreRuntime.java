@@ -5,6 +5,7 @@ import io.holdfast.Scheduler;
 import io.holdfast.Ticker;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.function.BooleanSupplier;
 import java.util.random.RandomGenerator;
 
 /**
@@ -15,13 +16,17 @@ import java.util.random.RandomGenerator;
  * @param scheduler the timer; its tasks never block
  * @param random jitter
  * @param requestTimeout how long one request may take before the engine gives it up
+ * @param callerWaits says, when a verb asks on the thread that calls it, whether that thread waits for the answer anyway and
+ *     nothing else depends on it: {@link LockStore#attempt} and {@link LockStore#end} may then block it, for at most
+ *     {@code requestTimeout}. Such a thread may be interrupted meanwhile, and should then return as soon as it can
  */
 public record StoreRuntime(
     String client,
     Ticker ticker,
     Scheduler scheduler,
     RandomGenerator random,
-    Duration requestTimeout) {
+    Duration requestTimeout,
+    BooleanSupplier callerWaits) {
   /** Checks that nothing is null. */
   public StoreRuntime {
     Objects.requireNonNull(client, "client");
@@ -29,5 +34,24 @@ public record StoreRuntime(
     Objects.requireNonNull(scheduler, "scheduler");
     Objects.requireNonNull(random, "random");
     Objects.requireNonNull(requestTimeout, "requestTimeout");
+    Objects.requireNonNull(callerWaits, "callerWaits");
+  }
+
+  /**
+   * Lends what a store needs that never blocks its callers.
+   *
+   * @param client the client's id
+   * @param ticker the local clocks
+   * @param scheduler the timer
+   * @param random jitter
+   * @param requestTimeout how long one request may take
+   */
+  public StoreRuntime(
+      String client,
+      Ticker ticker,
+      Scheduler scheduler,
+      RandomGenerator random,
+      Duration requestTimeout) {
+    this(client, ticker, scheduler, random, requestTimeout, () -> false);
   }
 }

@@ -44,7 +44,8 @@ class CalledTest {
 
   private static BlockingCall call(Holdfast holdfast, int number) {
     return new BlockingCall(
-        lock(holdfast, number), Request.Kind.BLOCKING, false, null, new Thread(), () -> {});
+            lock(holdfast, number), Request.Kind.BLOCKING, false, null, new Thread(), () -> {})
+        .begin();
   }
 
   /** With a lease of its own, so that no hold is handed over. */

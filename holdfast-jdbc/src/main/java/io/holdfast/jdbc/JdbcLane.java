@@ -31,6 +31,8 @@ final class JdbcLane {
   private static final long IDLE_NANOS = 2_000_000_000L;
   private static final long CLOSE_NANOS = 2_000_000_000L;
   private static final long LONGEST_PAUSE_NANOS = 10_000_000L;
+  private static final long WATCH_NANOS = 250_000_000L;
+  private static final long LONGEST_LOAN_NANOS = 5_000_000_000L;
 
   /** Something to do with a session. */
   @FunctionalInterface
@@ -49,6 +51,8 @@ final class JdbcLane {
   private final Deque<Runnable> line = new ArrayDeque<>();
   private final Set<Worker> workers = new HashSet<>();
   private int threads;
+  private int loans;
+  private boolean watched;
   private boolean closed;
 
   /**
@@ -70,6 +74,10 @@ final class JdbcLane {
   private final class Worker extends Thread {
     final Condition called = guard.newCondition();
     final JdbcSeat seat = new JdbcSeat(context, JdbcLane.this);
+
+    /** Set while a caller has the connection. */
+    @Nullable
+    Loan loan;
 
     Worker() {
       super("holdfast-jdbc-" + role);
@@ -105,11 +113,15 @@ final class JdbcLane {
       guard.lock();
       try {
         long left = IDLE_NANOS;
-        while (line.isEmpty() && !closed && (left > 0 || keepsIdle)) {
-          if (!idle.contains(this)) {
+        while (loan != null || (line.isEmpty() && !closed && left > 0)) {
+          if (loan == null && !idle.contains(this)) {
             idle.addLast(this);
           }
-          left = called.awaitNanos(keepsIdle ? IDLE_NANOS : left);
+          int before = loans;
+          left = called.awaitNanos(left);
+          if (keepsIdle || loan != null || loans != before) {
+            left = IDLE_NANOS;
+          }
         }
         return !line.isEmpty() && !closed;
       } catch (InterruptedException e) {
@@ -217,14 +229,87 @@ final class JdbcLane {
     }
   }
 
+  /**
+   * Lends the connection of the one that was at work last; null if none rests with one. Never for a request that may take
+   * long: MariaDB's driver cannot be hung up on while it reads, and a caller that is interrupted would have to wait.
+   */
+  private @Nullable Worker lend(Moment asked) {
+    if (context.runtime().requestTimeout().toNanos() > LONGEST_LOAN_NANOS) {
+      return null;
+    }
+    guard.lock();
+    try {
+      Worker worker = idle.peekLast();
+      JdbcSession session = worker == null ? null : worker.seat.session();
+      if (worker == null || session == null || closed) {
+        return null;
+      }
+      idle.removeLast();
+      worker.loan = new Loan(Thread.currentThread(), asked, session);
+      loans++;
+      if (!watched) {
+        watched = true;
+        watch(loans);
+      }
+      return worker;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private void takeBack(Worker worker) {
+    guard.lock();
+    try {
+      Loan loan = worker.loan;
+      if (loan != null && loan.isEnded()) {
+        worker.seat.forget(loan.session());
+      }
+      worker.loan = null;
+      if (line.isEmpty() && !closed) {
+        idle.addLast(worker);
+      } else {
+        worker.called.signal();
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** Looks after the callers for as long as there are new ones. To be called with the guard. */
+  private void watch(int seen) {
+    context.runtime().scheduler().schedule(() -> look(seen), WATCH_NANOS);
+  }
+
+  private void look(int seen) {
+    guard.lock();
+    try {
+      boolean any = false;
+      for (Worker each : workers) {
+        Loan loan = each.loan;
+        any |= loan != null;
+        if (loan != null && loan.isToBeEnded(context, WATCH_NANOS) && hangUp(loan.session())) {
+          loan.end();
+        }
+      }
+      watched = any || loans != seen;
+      if (watched) {
+        watch(loans);
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
   /** A driver may want to tell the server, which does not answer: nobody waits for that. */
-  private void hangUp(JdbcSession session) {
+  private boolean hangUp(JdbcSession session) {
     Thread thread = new Thread(session::abort, "holdfast-jdbc-abort");
     thread.setDaemon(true);
     try {
       thread.start();
+      return true;
     } catch (Error e) {
       LOG.log(Level.ERROR, "store=" + context.store() + " no thread could be made", e);
+      return false;
     }
   }
 
@@ -242,15 +327,36 @@ final class JdbcLane {
     }
   }
 
+  /** Runs something: on the calling thread if that waits anyway and a connection rests, otherwise on one of the threads. */
+  <T> CompletableFuture<T> submitOrRun(Work<T> work) {
+    Moment asked = context.now();
+    Worker worker = context.runtime().callerWaits().getAsBoolean() ? lend(asked) : null;
+    if (worker == null) {
+      return submit(asked, work);
+    }
+    try {
+      return CompletableFuture.completedFuture(worker.seat.call(asked, work, true));
+    } catch (JdbcSeat.Disconnected e) {
+      return submit(asked, work);
+    } catch (RuntimeException | Error e) {
+      return CompletableFuture.failedFuture(e);
+    } finally {
+      takeBack(worker);
+    }
+  }
+
   /** Runs something on one of the threads. */
   <T> CompletableFuture<T> submit(Work<T> work) {
-    Moment asked = context.now();
-    return supply(() -> call(asked, work));
+    return submit(context.now(), work);
   }
 
   /** The same, where the time that it takes to get a connection does not count. */
   <T> CompletableFuture<T> submitFirst(Work<T> work) {
     return supply(() -> call(context.now(), work));
+  }
+
+  private <T> CompletableFuture<T> submit(Moment asked, Work<T> work) {
+    return supply(() -> call(asked, work));
   }
 
   private <T> CompletableFuture<T> supply(Supplier<T> task) {
@@ -278,7 +384,7 @@ final class JdbcLane {
       // also on the thread that closes, which does what is left
       throw JdbcErrors.closed(context.store());
     }
-    return ((Worker) Thread.currentThread()).seat.call(asked, work);
+    return ((Worker) Thread.currentThread()).seat.call(asked, work, false);
   }
 
   /** Waits for a part of some time, unless the lane is closed meanwhile; keeps an interrupt for later. */

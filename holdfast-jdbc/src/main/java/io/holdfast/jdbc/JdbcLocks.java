@@ -36,7 +36,7 @@ final class JdbcLocks {
   CompletionStage<Answer> attempt(Claim claim, Mode mode, Instant giveUpAt) {
     long giveUpUs = JdbcClock.micros(giveUpAt);
     flights.begin(claim.id());
-    return lane.submit(session -> {
+    return lane.submitOrRun(session -> {
           Answer answer = claim.fair() && mode == Mode.QUEUE
               ? inTurn(session, claim, giveUpUs)
               : plain(session, claim, mode, giveUpUs);
@@ -124,7 +124,7 @@ final class JdbcLocks {
     // out of the list before its word is taken back: a look that runs meanwhile must not leave it again
     boolean wasLast = waiting.isLastOf(claim);
     waiting.remove(claim.id());
-    return lane.submit(session -> {
+    return lane.submitOrRun(session -> {
           Ended ended = end(session, claim, keepForUs, finalUs);
           if (ended.outcome() != Outcome.RELEASED) {
             boolean hadWord =

@@ -8,8 +8,8 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a worker of a lane uses its connection: opened when it is needed, thrown away when it failed. Of its worker's thread,
- * but for {@link #session()}.
+ * Where one connection of a lane is used, by one thread at a time: its worker's, or that of a caller who borrows it. What
+ * they leave here is handed on with the lane's guard.
  */
 final class JdbcSeat {
   private static final System.Logger LOG = System.getLogger(JdbcSeat.class.getName());
@@ -30,6 +30,15 @@ final class JdbcSeat {
   JdbcSeat(JdbcContext context, JdbcLane lane) {
     this.context = context;
     this.lane = lane;
+  }
+
+  /** What was to be done needs another connection, which may take long to come by. */
+  static final class Disconnected extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    Disconnected() {
+      super("no connection", null, false, false);
+    }
   }
 
   @Nullable
@@ -53,8 +62,10 @@ final class JdbcSeat {
    * Does something, again if the database rolled it back in favour of another, within the request's time.
    *
    * @param asked when the request was made
+   * @param lent whether a caller does, on its own thread
+   * @throws Disconnected to a caller, if that has to go on elsewhere
    */
-  <T> T call(Moment asked, JdbcLane.Work<T> work) {
+  <T> T call(Moment asked, JdbcLane.Work<T> work, boolean lent) {
     long pause = LONGEST_PAUSE_NANOS / 16;
     while (true) {
       if (lane.isClosed()) {
@@ -68,7 +79,7 @@ final class JdbcSeat {
       if (context.isOverdue(asked)) {
         throw JdbcErrors.crowded(context.store());
       }
-      JdbcSession ready = ready();
+      JdbcSession ready = ready(lent);
       try {
         T answer = work.in(ready);
         usedNanos = context.runtime().ticker().nanos();
@@ -87,15 +98,22 @@ final class JdbcSeat {
         drop(ready);
         throw e;
       }
+      if (lent && Thread.currentThread().isInterrupted()) {
+        // a caller that was interrupted meanwhile cannot pause
+        throw new Disconnected();
+      }
       lane.pause(pause);
       pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
     }
   }
 
-  private JdbcSession ready() {
+  private JdbcSession ready(boolean lent) {
     JdbcSession known = session;
     if (known != null && isGood(known)) {
       return known;
+    }
+    if (lent) {
+      throw new Disconnected();
     }
     JdbcSession opened = open();
     session = opened;
@@ -151,6 +169,13 @@ final class JdbcSeat {
   private void drop(JdbcSession broken) {
     session = null;
     broken.abort();
+  }
+
+  /** Somebody hangs up on a connection: nobody uses it here any more. */
+  void forget(JdbcSession doomed) {
+    if (doomed.equals(session)) {
+      session = null;
+    }
   }
 
   /** Gives the connection back, if there is one. */

@@ -35,7 +35,8 @@ import org.jspecify.annotations.Nullable;
  * Locks as rows of a table in PostgreSQL, MySQL or MariaDB.
  *
  * <pre>
- *   attempt, end                      -> JdbcLocks   on a few connections, each with its thread
+ *   attempt, end                      -> JdbcLocks   on a few connections, each with its thread, or on that of a caller
+ *                                                    which waits anyway
  *   keep                              -> JdbcKeeper  on a connection of its own
  *   inspect, list, evict, looks of waiters, deleting old rows: on the few, too
  * </pre>

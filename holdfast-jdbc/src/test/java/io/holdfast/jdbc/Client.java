@@ -59,6 +59,11 @@ final class Client implements AutoCloseable {
     this("sqlite:" + file, ticker);
   }
 
+  private final AtomicInteger asked = new AtomicInteger();
+
+  /** Whether every other caller has nothing to do until it is answered: the store may then block it. */
+  volatile boolean waits;
+
   Client(String address, Ticker ticker) {
     this.ticker = ticker;
     StoreAddress parsed = StoreAddress.parse(address);
@@ -68,7 +73,12 @@ final class Client implements AutoCloseable {
     timer.setRemoveOnCancelPolicy(true);
     store.start(
         new StoreRuntime(
-            id, ticker, this::schedule, new SplittableRandom(CLIENTS.get()), Duration.ofSeconds(2)),
+            id,
+            ticker,
+            this::schedule,
+            new SplittableRandom(CLIENTS.get()),
+            Duration.ofSeconds(2),
+            () -> waits && asked.incrementAndGet() % 2 == 0),
         new Events());
   }
 

@@ -58,7 +58,9 @@ class SqlStressTest {
     ExecutorService threads = Executors.newCachedThreadPool();
     try (SqlServer server = kind.start()) {
       for (int i = 0; i < CLIENTS; i++) {
-        clients.add(new Client(SqlUnderTest.uri(server), Ticker.system()).connect());
+        Client client = new Client(SqlUnderTest.uri(server), Ticker.system()).connect();
+        client.waits = true;
+        clients.add(client);
       }
       long begin = System.nanoTime();
       CompletableFuture<Integer> cleaner =
