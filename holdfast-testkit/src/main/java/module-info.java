@@ -15,6 +15,7 @@ module io.holdfast.testkit {
   exports io.holdfast.testkit.process;
   exports io.holdfast.testkit.sim;
   exports io.holdfast.testkit.sql;
+  exports io.holdfast.testkit.zookeeper;
 
   opens io.holdfast.testkit.contract to
       org.junit.platform.commons;

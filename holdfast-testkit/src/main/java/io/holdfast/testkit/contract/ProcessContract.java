@@ -84,7 +84,7 @@ public abstract class ProcessContract extends Contract {
   void killedWaiter_isPassedOver() throws Exception {
     LockTakerProcess taker = taker();
     Hold hold = client().lock(name, LONG).acquire();
-    CompletableFuture<String> never = taker.send("acquire " + name + " 30000 true");
+    CompletableFuture<String> never = taker.send("acquire " + name + " " + mortal() + " true");
     Task<Hold> waiter = spawnAcquire(client().lock(name, LONG)).awaitWaiting();
     taker.kill();
     assertEquals("ENDED", Await.value(never));
@@ -126,7 +126,7 @@ public abstract class ProcessContract extends Contract {
   void stoppedWaiter_getsItsTurnLater() throws Exception {
     LockTakerProcess taker = taker();
     Hold hold = client().lock(name, LONG).acquire();
-    CompletableFuture<String> answer = taker.send("acquire " + name + " 30000 true");
+    CompletableFuture<String> answer = taker.send("acquire " + name + " " + mortal() + " true");
     taker.stop();
     Task<Hold> waiter = spawnAcquire(client().lock(name, LONG)).awaitWaiting();
     assertTrue(hold.release());
@@ -178,6 +178,10 @@ public abstract class ProcessContract extends Contract {
 
   private long lease() {
     return briefLease().multipliedBy(2).toMillis();
+  }
+
+  private long mortal() {
+    return store().leaseOfMortals().toMillis();
   }
 
   private long acquire(LockTakerProcess taker, long leaseMillis, boolean renew) {

@@ -2,6 +2,7 @@
 package io.holdfast.testkit.contract;
 
 import io.holdfast.spi.LockStore;
+import java.time.Duration;
 import java.util.Set;
 
 /**
@@ -69,6 +70,16 @@ public interface StoreUnderTest extends AutoCloseable {
   /** Ends {@link #stall()}. */
   default void resume() {
     throw new UnsupportedOperationException(kind() + " does not declare STALL");
+  }
+
+  /**
+   * Returns the lease that a test gives to a waiter which it then kills. Where a dead waiter counts as alive until its session
+   * has ended, which lasts as long as its lease, this is short enough to wait for.
+   *
+   * @return 30 s, unless the store says otherwise
+   */
+  default Duration leaseOfMortals() {
+    return Duration.ofSeconds(30);
   }
 
   /** Throws away what was stored. All clients are closed by then. */

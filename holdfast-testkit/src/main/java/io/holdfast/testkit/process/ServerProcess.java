@@ -48,7 +48,19 @@ public final class ServerProcess implements AutoCloseable {
    * @return a server that does not run yet
    */
   public static ServerProcess of(String name) {
-    Path program = ServerPrograms.get(name);
+    return running(ServerPrograms.get(name));
+  }
+
+  /**
+   * Takes the Java of this JVM for a server's program, and makes a folder for it; starts nothing yet.
+   *
+   * @return a server that does not run yet
+   */
+  public static ServerProcess java() {
+    return running(Path.of(System.getProperty("java.home"), "bin", "java"));
+  }
+
+  private static ServerProcess running(Path program) {
     try {
       return new ServerProcess(program, Files.createTempDirectory("holdfast-server"));
     } catch (IOException e) {

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.zookeeper;
+
+import io.holdfast.ConfigurationException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.zookeeper.CreateMode;
+import org.jspecify.annotations.Nullable;
+
+/** Connects, looks whether the session is long enough, and makes the root, or checks that what is there is ours. */
+final class FirstContact {
+  private final String store;
+  private final ZooKeeperSettings settings;
+  private final ZooKeeperClients clients;
+  private final ZooKeeperPaths paths;
+  private final ZooKeeperSession session;
+  private final AtomicBoolean begun = new AtomicBoolean();
+
+  FirstContact(
+      String store,
+      ZooKeeperSettings settings,
+      ZooKeeperClients clients,
+      ZooKeeperPaths paths,
+      ZooKeeperSession session) {
+    this.store = store;
+    this.settings = settings;
+    this.clients = clients;
+    this.paths = paths;
+    this.session = session;
+  }
+
+  /** Makes it; again, after it failed. */
+  CompletionStage<@Nullable Void> make() {
+    if (begun.compareAndSet(false, true)) {
+      session.start();
+    }
+    return session.first().thenCompose(ready -> {
+      Link link = session.link();
+      if (link == null) {
+        return CompletableFuture.failedFuture(ZooKeeperErrors.notConnected());
+      }
+      Duration granted = Duration.ofMillis(link.handle().getSessionTimeout());
+      Duration needed = settings.longestLease().plus(settings.tick());
+      if (granted.compareTo(needed) < 0) {
+        return CompletableFuture.failedFuture(new ConfigurationException(
+            "leases of " + settings.longestLease().toMillis() + " ms need a session of "
+                + needed.toMillis() + " ms, but ZooKeeper grants one of " + granted.toMillis()
+                + " ms: "
+                + (clients.isGiven()
+                    ? "give the client a longer session timeout, or ask for a shorter longestLease"
+                    : "raise the servers' maxSessionTimeout, or ask for a shorter one with holdfast.longest-lease"),
+            store,
+            null));
+      }
+      return root(link);
+    });
+  }
+
+  private CompletionStage<@Nullable Void> root(Link link) {
+    for (String path : paths.ancestors()) {
+      // what is there already is as good; whatever is wrong shows below
+      link.create(path, new byte[0], clients.acl(), CreateMode.PERSISTENT);
+    }
+    byte[] format = NodeData.bytes(NodeData.FORMAT);
+    CompletableFuture<Reply<Reply.Created>> made =
+        link.create(paths.format(), format, clients.acl(), CreateMode.PERSISTENT);
+    return link.data(paths.format(), null)
+        .thenCombine(made, this::check)
+        .thenCompose(checked -> checked);
+  }
+
+  private CompletionStage<@Nullable Void> check(
+      Reply<Reply.Data> found, Reply<Reply.Created> made) {
+    if (!found.isOk()) {
+      Reply<?> why = found.isAbsent() ? made : found;
+      return CompletableFuture.failedFuture(
+          ZooKeeperErrors.of("could not make or read " + paths.format(), why));
+    }
+    String format = NodeData.text(found.get().bytes());
+    if (!format.equals(NodeData.FORMAT)) {
+      return CompletableFuture.failedFuture(new ConfigurationException(
+          paths.format() + " says that the locks there have format \"" + format
+              + "\"; this version knows " + NodeData.FORMAT
+              + " only: update Holdfast, or choose another root",
+          store,
+          null));
+    }
+    return CompletableFuture.completedFuture(null);
+  }
+}

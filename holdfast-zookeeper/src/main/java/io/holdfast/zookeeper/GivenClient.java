@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.zookeeper;
+
+import java.util.List;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.data.ACL;
+
+/** The application's own client. */
+record GivenClient(CuratorFramework curator) implements ZooKeeperClients {
+  @Override
+  public boolean isGiven() {
+    return true;
+  }
+
+  @Override
+  public CuratorFramework client(int sessionMillis) {
+    return curator;
+  }
+
+  @Override
+  public List<ACL> acl() {
+    return ZooDefs.Ids.OPEN_ACL_UNSAFE;
+  }
+
+  /** What Curator puts before every path of this client. */
+  String namespace() {
+    String namespace = curator.getNamespace();
+    return namespace == null || namespace.isEmpty() ? "" : "/" + namespace;
+  }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.zookeeper;
+
+import java.util.Objects;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
+
+/**
+ * The watch on the node right ahead of a waiting claim's, and on no other. Where that node had the lock when it was seen, its
+ * deletion is the grant: all that came before it are gone, and nobody can come between. It is not, if that node was changed: whoever is going
+ * to keep the lock changes its node first, and leaves a marker when it deletes it.
+ */
+final class Predecessor implements Watcher {
+  private final OwnClaim claim;
+  private final OwnClaim.Node own;
+  private final String path;
+  private final boolean held;
+  private final Woken woken;
+  private volatile boolean changed;
+
+  /** Who hears of it, on the event thread. */
+  interface Woken {
+    void changed(Predecessor which);
+
+    void deleted(Predecessor which);
+  }
+
+  /**
+   * Makes a watch; sets none.
+   *
+   * @param claim who waits
+   * @param own its node
+   * @param path the node ahead
+   * @param held whether that one had the lock, and nothing else could have it first
+   * @param woken who hears of it
+   */
+  Predecessor(OwnClaim claim, OwnClaim.Node own, String path, boolean held, Woken woken) {
+    this.claim = claim;
+    this.own = own;
+    this.path = path;
+    this.held = held;
+    this.woken = woken;
+  }
+
+  OwnClaim claim() {
+    return claim;
+  }
+
+  OwnClaim.Node own() {
+    return own;
+  }
+
+  String path() {
+    return path;
+  }
+
+  boolean isFor(Predecessor other) {
+    return path.equals(other.path) && own.path().equals(other.own.path()) && held == other.held;
+  }
+
+  /** The node was seen with this version of its data, or more was heard of it. */
+  void seen(int version) {
+    changed |= version > 0;
+  }
+
+  /** Whether its deletion alone says that the claim has the lock. */
+  boolean decides() {
+    return held && !changed;
+  }
+
+  @Override
+  public void process(WatchedEvent event) {
+    if (!claim.isWatching(this) || !Objects.equals(event.getPath(), path)) {
+      // over, or the state of the connection
+      return;
+    }
+    switch (event.getType()) {
+      case NodeDataChanged -> {
+        changed = true;
+        woken.changed(this);
+      }
+      case NodeDeleted -> woken.deleted(this);
+      default -> {
+        // nothing else is asked for
+      }
+    }
+  }
+}

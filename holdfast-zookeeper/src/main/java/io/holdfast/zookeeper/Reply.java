@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.zookeeper;
+
+import io.holdfast.Moment;
+import java.util.List;
+import java.util.Objects;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a request came to: the server's answer, or the client's word that there will be none.
+ *
+ * @param code what became of it
+ * @param value what was asked for; null unless the code is {@code OK}
+ * @param sent the local moment just before the request was sent
+ */
+record Reply<T>(Code code, @Nullable T value, Moment sent) {
+  /**
+   * A node that was made.
+   *
+   * @param path its full path
+   * @param stat what the server says of it
+   */
+  record Created(String path, Stat stat) {}
+
+  /**
+   * A node's children.
+   *
+   * @param names in no order
+   * @param stat what the server says of the node
+   */
+  record Children(List<String> names, Stat stat) {}
+
+  /**
+   * A node's data.
+   *
+   * @param bytes the data
+   * @param stat what the server says of the node
+   */
+  @SuppressWarnings("ArrayRecordComponent") // read once, never compared
+  record Data(byte[] bytes, Stat stat) {}
+
+  boolean isOk() {
+    return code == Code.OK;
+  }
+
+  /** There is no such node. */
+  boolean isAbsent() {
+    return code == Code.NONODE;
+  }
+
+  /** Whether nobody knows what became of it: it may have been applied, or may be applied yet. */
+  boolean isLost() {
+    return code == Code.CONNECTIONLOSS || code == Code.OPERATIONTIMEOUT || code == Code.REQUESTTIMEOUT;
+  }
+
+  /** Returns what was asked for; only where {@link #isOk()}. */
+  T get() {
+    return Objects.requireNonNull(value, "value");
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.zookeeper;
+
+import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.spi.StoreException;
+import org.apache.zookeeper.KeeperException;
+
+/** Says what a reply that is no success means for the engine. */
+final class ZooKeeperErrors {
+  private ZooKeeperErrors() {}
+
+  /** Makes the failure of a request that changes something. */
+  static StoreException of(String what, Reply<?> reply) {
+    return new StoreException(
+        what + ": " + reason(reply.code()),
+        kind(reply.code()),
+        !reply.isLost(),
+        KeeperException.create(reply.code()));
+  }
+
+  /** Nothing was sent. */
+  static StoreException notConnected() {
+    return new StoreException(
+        "no connection to ZooKeeper (no server answers, or the ensemble has no quorum)",
+        Reason.UNREACHABLE,
+        true,
+        null);
+  }
+
+  private static String reason(KeeperException.Code code) {
+    return switch (code) {
+      case CONNECTIONLOSS -> "the connection to ZooKeeper broke before the answer came";
+      case SESSIONEXPIRED -> "the ZooKeeper session has ended";
+      case NOAUTH -> "ZooKeeper refuses it: the node's ACL does not allow it to us";
+      case AUTHFAILED -> "ZooKeeper refuses our login";
+      case NOTREADONLY -> "this ZooKeeper server is read-only just now: it has no quorum";
+      case QUOTAEXCEEDED -> "a quota of ZooKeeper is exceeded";
+      default -> "ZooKeeper says " + code;
+    };
+  }
+
+  private static Reason kind(KeeperException.Code code) {
+    return switch (code) {
+      case NOAUTH, AUTHFAILED, INVALIDACL, SESSIONCLOSEDREQUIRESASLAUTH -> Reason.REFUSED;
+      case QUOTAEXCEEDED -> Reason.FULL;
+      default -> Reason.UNREACHABLE;
+    };
+  }
+}

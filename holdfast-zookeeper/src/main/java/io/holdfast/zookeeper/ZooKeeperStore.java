@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.zookeeper;
+
+import io.holdfast.Guarantees;
+import io.holdfast.LockInfo;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.Ended;
+import io.holdfast.spi.Finding;
+import io.holdfast.spi.Kept;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockPage;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.Mode;
+import io.holdfast.spi.StoreAddress;
+import io.holdfast.spi.StoreEvents;
+import io.holdfast.spi.StoreRuntime;
+import io.holdfast.spi.StoreTraits;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import org.apache.curator.framework.CuratorFramework;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Locks in a ZooKeeper ensemble. What the ensemble has confirmed survives the loss of any minority of its servers; while there is no
+ * majority, nothing is granted and holds are lost in time.
+ *
+ * <p>A claim is an ephemeral node, which goes with its session. From an address, a session is opened for each length of lease that is used; on an
+ * application's own {@link CuratorFramework} all claims share the one that it has. A hold is lost when its session has ended or may have ended, whatever comes
+ * later: a new session inherits nothing.
+ */
+public final class ZooKeeperStore implements LockStore {
+  private static final StoreTraits TRAITS =
+      new StoreTraits(true, ZooKeeperGuarantees.WAITER_LEASE, Duration.ZERO);
+
+  private static final long SWEEP_NANOS = 100_000_000L;
+
+  private final String store;
+  private final ZooKeeperSettings settings;
+  private final ZooKeeperClients clients;
+  private final ZooKeeperPaths paths;
+  private volatile @Nullable Started started;
+  private volatile boolean closed;
+
+  /** What exists from {@link #start} on. */
+  private record Started(
+      StoreRuntime runtime,
+      ZooKeeperSessions sessions,
+      ZooKeeperLocks locks,
+      ZooKeeperAdmin admin,
+      FirstContact contact) {}
+
+  private ZooKeeperStore(
+      String store, ZooKeeperSettings settings, ZooKeeperClients clients, ZooKeeperPaths paths) {
+    this.store = store;
+    this.settings = settings;
+    this.clients = clients;
+    this.paths = paths;
+  }
+
+  static ZooKeeperStore at(StoreAddress address) {
+    ZooKeeperAddress read = new ZooKeeperAddress(address);
+    return at(address, read, read);
+  }
+
+  /** At an address, with clients that need not be made as it says. */
+  static ZooKeeperStore at(StoreAddress address, ZooKeeperAddress read, ZooKeeperClients clients) {
+    return new ZooKeeperStore(
+        address.toString(), read.settings(), clients, new ZooKeeperPaths(read.settings().root()));
+  }
+
+  /**
+   * Makes a store on the application's own client, with the default settings. All claims share the client's session; the client itself is left
+   * open by {@link #close()}.
+   *
+   * @param client a client that was started; its namespace, if it has one, is kept to
+   * @return a store, not started
+   */
+  public static ZooKeeperStore using(CuratorFramework client) {
+    return using(client, ZooKeeperSettings.defaults());
+  }
+
+  /**
+   * Makes a store on the application's own client, as {@link #using(CuratorFramework)} does, with settings.
+   *
+   * @param client a client that was started, with a session timeout of at least the longest lease and a tick
+   * @param settings how the locks are stored
+   * @return a store, not started
+   */
+  public static ZooKeeperStore using(CuratorFramework client, ZooKeeperSettings settings) {
+    Objects.requireNonNull(client, "client");
+    Objects.requireNonNull(settings, "settings");
+    GivenClient given = new GivenClient(client);
+    return new ZooKeeperStore(
+        "zookeeper (the application's client)",
+        settings,
+        given,
+        new ZooKeeperPaths(given.namespace() + settings.root()));
+  }
+
+  @Override
+  public Guarantees guarantees() {
+    return ZooKeeperGuarantees.with(settings.longestLease(), settings.tick(), clients.isGiven());
+  }
+
+  @Override
+  public StoreTraits traits() {
+    return TRAITS;
+  }
+
+  @Override
+  public String describe() {
+    return store;
+  }
+
+  @Override
+  public void start(StoreRuntime runtime, StoreEvents events) {
+    Connections connections = new Connections(runtime, events);
+    ZooKeeperSessions sessions = new ZooKeeperSessions(
+        clients, settings.longestLease(), settings.tick(), runtime.ticker(), connections);
+    ZooKeeperLocks locks = new ZooKeeperLocks(paths, clients, sessions, runtime, events);
+    connections.locks = locks;
+    started = new Started(
+        runtime,
+        sessions,
+        locks,
+        new ZooKeeperAdmin(paths, sessions, runtime),
+        new FirstContact(store, settings, clients, paths, sessions.main()));
+    sweepLater(runtime, locks);
+  }
+
+  private void sweepLater(StoreRuntime runtime, ZooKeeperLocks locks) {
+    runtime.scheduler().schedule(
+        () -> {
+          if (!closed) {
+            locks.endOverdue();
+            sweepLater(runtime, locks);
+          }
+        },
+        SWEEP_NANOS);
+  }
+
+  /** Passes on what the connections tell. */
+  private static final class Connections implements ZooKeeperSession.Listener {
+    private final StoreRuntime runtime;
+    private final StoreEvents events;
+    private volatile @Nullable ZooKeeperLocks locks;
+
+    Connections(StoreRuntime runtime, StoreEvents events) {
+      this.runtime = runtime;
+      this.events = events;
+    }
+
+    @Override
+    public void disturbed() {
+      events.disturbed();
+    }
+
+    @Override
+    public void restored(int sessionMillis) {
+      events.restored();
+      // what was sent on the old connection may still be worked off: own claims are compared once more when it cannot
+      runtime.scheduler().schedule(events::restored, sessionMillis * 1_000_000L);
+    }
+
+    @Override
+    public void ended(ZooKeeperSession session, long sessionId) {
+      ZooKeeperLocks told = locks;
+      if (told != null) {
+        told.sessionEnded(session, sessionId);
+      }
+    }
+  }
+
+  @Override
+  public CompletionStage<@Nullable Void> connect() {
+    return started().contact().make();
+  }
+
+  @Override
+  public Instant time() {
+    return started().locks().time();
+  }
+
+  @Override
+  public CompletionStage<Answer> attempt(Claim claim, Mode mode, Instant giveUpAt) {
+    return started().locks().attempt(claim, mode, giveUpAt);
+  }
+
+  @Override
+  public CompletionStage<Map<ClaimId, Kept>> keep(Collection<Claim> claims) {
+    return started().locks().keep(claims);
+  }
+
+  @Override
+  public CompletionStage<Ended> end(Claim claim, Duration keepFor, Instant lastGiveUp) {
+    return started().locks().end(claim, keepFor);
+  }
+
+  @Override
+  public CompletionStage<Map<ClaimId, LockKey>> own() {
+    return started().locks().own();
+  }
+
+  @Override
+  public CompletionStage<Optional<LockInfo>> inspect(LockKey name) {
+    return started().admin().inspect(name);
+  }
+
+  @Override
+  public CompletionStage<LockPage> list(String prefix, Optional<String> page) {
+    return started().admin().list(prefix, page);
+  }
+
+  @Override
+  public CompletionStage<Boolean> evict(LockKey name, long revision) {
+    return started().admin().evict(name, revision);
+  }
+
+  @Override
+  public CompletionStage<List<Finding>> diagnose() {
+    return new ZooKeeperDoctor(settings, clients, paths, started().sessions().main()).look();
+  }
+
+  @Override
+  public List<String> schema() {
+    return List.of();
+  }
+
+  /**
+   * Ends the sessions that were opened here, and with them whatever the engine could not end; waits for a silent ensemble no longer than
+   * for a request. The application's own client stays open.
+   */
+  @Override
+  public void close() {
+    closed = true;
+    Started running = started;
+    if (running != null) {
+      running.sessions().close(running.runtime().requestTimeout().toNanos());
+    }
+  }
+
+  private Started started() {
+    return Objects.requireNonNull(started, "start() comes first");
+  }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.zookeeper;
+
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.LockStoreFactory;
+import io.holdfast.spi.StoreAddress;
+import java.util.Set;
+
+/**
+ * Makes stores on ZooKeeper from {@code zookeeper://[USER:PASSWORD@]HOST[:PORT],HOST[:PORT].../ROOT}: the servers of one
+ * ensemble, and the node below which everything is, {@code /holdfast} if there is none. User and password, percent-encoded as in any URL, are those of
+ * ZooKeeper's digest scheme. Parameters:
+ *
+ * <ul>
+ *   <li>{@code holdfast.longest-lease}: the longest lease, {@code 1s} to {@code 1h}. More needs servers that allow such long sessions ({@code
+ *       maxSessionTimeout}, 20 ticks unless configured). Default {@code 30s}.
+ *   <li>{@code holdfast.tick}: by how much a session outlasts a lease, {@code 10ms} to {@code 1m}; at least half of the servers'
+ *       {@code tickTime}. Less lets a dead holder's lock go earlier. Default {@code 2s}.
+ *   <li>{@code holdfast.connect-timeout}: how long a connection may take, {@code 100ms} to {@code 1m}. Default {@code
+ *       5s}.
+ *   <li>{@code holdfast.acl}: who may use the nodes that are made: {@code open} (anybody) or {@code creator} (who has
+ *       logged in as we have). Default {@code creator} with a user, else {@code open}.
+ * </ul>
+ *
+ * <p>What ZooKeeper's client reads from system properties, as for SASL, it reads here, too.
+ */
+public final class ZooKeeperStoreFactory implements LockStoreFactory {
+  /** Makes a factory; {@link java.util.ServiceLoader} does. */
+  public ZooKeeperStoreFactory() {}
+
+  @Override
+  public Set<String> schemes() {
+    return Set.of("zookeeper");
+  }
+
+  @Override
+  public String artifact() {
+    return "io.holdfast:holdfast-zookeeper";
+  }
+
+  @Override
+  public LockStore open(StoreAddress address) {
+    return ZooKeeperStore.at(address);
+  }
+}

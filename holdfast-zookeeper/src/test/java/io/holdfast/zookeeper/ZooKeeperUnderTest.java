@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.zookeeper;
+
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreAddress;
+import io.holdfast.testkit.contract.Capability;
+import io.holdfast.testkit.contract.StoreUnderTest;
+import io.holdfast.testkit.zookeeper.ZooKeeperServer;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** One server for all tests of this JVM, with a root for each. */
+final class ZooKeeperUnderTest implements StoreUnderTest {
+  private static final AtomicInteger ROOTS = new AtomicInteger();
+  private static @Nullable ZooKeeperServer shared;
+  private static String version = "";
+
+  private final ZooKeeperServer server = server();
+  private final String uri = "zookeeper://" + server.address() + "/test/" + ROOTS.incrementAndGet()
+      + "?holdfast.tick=" + ZooKeeperServer.TICK_MILLIS / 2 + "ms";
+
+  static synchronized ZooKeeperServer server() {
+    ZooKeeperServer running = shared;
+    if (running == null) {
+      running = ZooKeeperServer.alone();
+      shared = running;
+      version = running.version();
+    }
+    return running;
+  }
+
+  @Override
+  public String kind() {
+    return "zookeeper";
+  }
+
+  @Override
+  public String version() {
+    return version;
+  }
+
+  @Override
+  public String provision() {
+    return "child process";
+  }
+
+  @Override
+  public Set<Capability> capabilities() {
+    return EnumSet.allOf(Capability.class);
+  }
+
+  @Override
+  public LockStore open() {
+    return MortalClients.store(StoreAddress.parse(uri));
+  }
+
+  @Override
+  public String uri() {
+    return uri;
+  }
+
+  @Override
+  public Duration leaseOfMortals() {
+    return Duration.ofSeconds(2);
+  }
+
+  @Override
+  public void restart() {
+    server.restart();
+  }
+
+  @Override
+  public void stall() {
+    server.process().pause();
+  }
+
+  @Override
+  public void resume() {
+    server.process().resume();
+  }
+
+  @Override
+  public void close() {
+    // the next test has a root of its own
+  }
+}
