@@ -15,6 +15,7 @@ import java.util.Set;
  * @param given what it gives
  * @param shortestLease the shortest lease that it can keep
  * @param longestLease the longest
+ * @param longestHoldAtLeast the longest {@link LockOptions#holdAtLeast()}
  * @param granularity the steps in which it measures leases
  * @param wakesWithin how long after a release or an expiry a waiter is told at the latest, outages aside; the local run
  *     of another process comes on top
@@ -25,6 +26,7 @@ public record Guarantees(
     Set<Guarantee> given,
     Duration shortestLease,
     Duration longestLease,
+    Duration longestHoldAtLeast,
     Duration granularity,
     Duration wakesWithin,
     List<String> exceptions) {
@@ -34,9 +36,40 @@ public record Guarantees(
     given = Set.copyOf(given);
     Objects.requireNonNull(shortestLease, "shortestLease");
     Objects.requireNonNull(longestLease, "longestLease");
+    Objects.requireNonNull(longestHoldAtLeast, "longestHoldAtLeast");
     Objects.requireNonNull(granularity, "granularity");
     Objects.requireNonNull(wakesWithin, "wakesWithin");
     exceptions = List.copyOf(exceptions);
+  }
+
+  /**
+   * Makes guarantees of a store that keeps a lock after its release for as long as it can lease it.
+   *
+   * @param store the kind of store, for people
+   * @param given what it gives
+   * @param shortestLease the shortest lease that it can keep
+   * @param longestLease the longest, and the longest {@link LockOptions#holdAtLeast()}
+   * @param granularity the steps in which it measures leases
+   * @param wakesWithin how long after a release or an expiry a waiter is told at the latest
+   * @param exceptions in which cases the promises do not hold, one sentence each
+   */
+  public Guarantees(
+      String store,
+      Set<Guarantee> given,
+      Duration shortestLease,
+      Duration longestLease,
+      Duration granularity,
+      Duration wakesWithin,
+      List<String> exceptions) {
+    this(
+        store,
+        given,
+        shortestLease,
+        longestLease,
+        longestLease,
+        granularity,
+        wakesWithin,
+        exceptions);
   }
 
   /**

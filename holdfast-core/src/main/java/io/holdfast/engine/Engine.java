@@ -163,9 +163,9 @@ final class Engine implements Holdfast {
       throw new IllegalArgumentException("leaseFor must be between " + guarantees.shortestLease()
           + " and " + guarantees.longestLease() + " on " + store.describe() + ", not " + lease);
     }
-    if (options.holdAtLeast().compareTo(guarantees.longestLease()) > 0) {
+    if (options.holdAtLeast().compareTo(guarantees.longestHoldAtLeast()) > 0) {
       throw new IllegalArgumentException(
-          "holdAtLeast must not be longer than " + guarantees.longestLease() + " on "
+          "holdAtLeast must not be longer than " + guarantees.longestHoldAtLeast() + " on "
               + store.describe() + ", not " + options.holdAtLeast());
     }
     if (options.fair() && !guarantees.given().contains(io.holdfast.Guarantee.FAIR)) {

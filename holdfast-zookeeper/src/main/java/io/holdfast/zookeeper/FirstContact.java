@@ -3,6 +3,7 @@ package io.holdfast.zookeeper;
 
 import io.holdfast.ConfigurationException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -41,21 +42,32 @@ final class FirstContact {
       if (link == null) {
         return CompletableFuture.failedFuture(ZooKeeperErrors.notConnected());
       }
-      Duration granted = Duration.ofMillis(link.handle().getSessionTimeout());
-      Duration needed = settings.longestLease().plus(settings.tick());
-      if (granted.compareTo(needed) < 0) {
-        return CompletableFuture.failedFuture(new ConfigurationException(
-            "leases of " + settings.longestLease().toMillis() + " ms need a session of "
-                + needed.toMillis() + " ms, but ZooKeeper grants one of " + granted.toMillis()
-                + " ms: "
-                + (clients.isGiven()
-                    ? "give the client a longer session timeout, or ask for a shorter longestLease"
-                    : "raise the servers' maxSessionTimeout, or ask for a shorter one with holdfast.longest-lease"),
-            store,
-            null));
+      Duration least = clients.isGiven()
+          ? settings.longestLease()
+          : ZooKeeperSessions.mainLease(settings.longestLease());
+      Optional<ConfigurationException> tooShort = tooShort(link, least);
+      if (tooShort.isPresent()) {
+        return CompletableFuture.failedFuture(tooShort.get());
       }
       return root(link);
     });
+  }
+
+  /** Says what is to be done if a session does not last long enough for a lease. */
+  Optional<ConfigurationException> tooShort(Link link, Duration lease) {
+    Duration granted = Duration.ofMillis(link.handle().getSessionTimeout());
+    Duration needed = lease.plus(settings.tick());
+    if (granted.compareTo(needed) >= 0) {
+      return Optional.empty();
+    }
+    return Optional.of(new ConfigurationException(
+        "a lease of " + lease.toMillis() + " ms needs a session of " + needed.toMillis()
+            + " ms, but ZooKeeper grants one of " + granted.toMillis() + " ms: "
+            + (clients.isGiven()
+                ? "give the client a longer session timeout, or the store a shorter longestLease"
+                : "raise the servers' maxSessionTimeout, or ask for shorter leases (holdfast.longest-lease)"),
+        store,
+        null));
   }
 
   private CompletionStage<@Nullable Void> root(Link link) {

@@ -14,6 +14,9 @@ final class ZooKeeperGuarantees {
 
   private static final Duration SHORTEST_LEASE = Duration.ofMillis(200);
 
+  /** It does not hang on a session. */
+  private static final Duration LONGEST_KEPT = Duration.ofDays(3660);
+
   private ZooKeeperGuarantees() {}
 
   static Guarantees with(Duration longestLease, Duration tick, boolean given) {
@@ -36,6 +39,7 @@ final class ZooKeeperGuarantees {
             Guarantee.IMMUNE_TO_CLOCK_STEPS),
         SHORTEST_LEASE,
         longestLease,
+        LONGEST_KEPT,
         Duration.ZERO,
         WAITER_LEASE.dividedBy(3).plusMillis(200),
         List.of(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.zookeeper;
 
+import io.holdfast.ConfigurationException;
 import io.holdfast.Holder;
 import io.holdfast.LossReason;
 import io.holdfast.Moment;
@@ -57,6 +58,7 @@ final class ZooKeeperLocks implements Predecessor.Woken {
   private final ZooKeeperPaths paths;
   private final ZooKeeperClients clients;
   private final ZooKeeperSessions sessions;
+  private final FirstContact contact;
   private final StoreRuntime runtime;
   private final StoreEvents events;
   private final KeptLocks kept;
@@ -66,11 +68,13 @@ final class ZooKeeperLocks implements Predecessor.Woken {
       ZooKeeperPaths paths,
       ZooKeeperClients clients,
       ZooKeeperSessions sessions,
+      FirstContact contact,
       StoreRuntime runtime,
       StoreEvents events) {
     this.paths = paths;
     this.clients = clients;
     this.sessions = sessions;
+    this.contact = contact;
     this.runtime = runtime;
     this.events = events;
     this.kept = new KeptLocks(clients, runtime, events);
@@ -115,6 +119,10 @@ final class ZooKeeperLocks implements Predecessor.Woken {
     Link link = own.session.link();
     if (link == null) {
       return CompletableFuture.failedFuture(ZooKeeperErrors.notConnected());
+    }
+    Optional<ConfigurationException> tooShort = contact.tooShort(link, own.claim.lease());
+    if (tooShort.isPresent()) {
+      return CompletableFuture.failedFuture(tooShort.get());
     }
     if (own.node() == null && !own.mayHaveMore()) {
       own.stays(now(), longest(own.claim));
@@ -631,9 +639,5 @@ final class ZooKeeperLocks implements Predecessor.Woken {
     }
     return CompletableFuture.allOf(unknown.toArray(CompletableFuture[]::new))
         .thenApply(nothing -> own);
-  }
-
-  KeptLocks keptLocks() {
-    return kept;
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.zookeeper;
 
+import io.holdfast.LockOptions;
 import io.holdfast.Ticker;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -30,7 +31,7 @@ final class ZooKeeperSessions {
    * Makes the sessions, and opens none.
    *
    * @param clients makes the frameworks
-   * @param longest the longest lease: that of the session that is opened first
+   * @param longest the longest lease
    * @param reserve by how much a session must outlast a lease
    * @param ticker the local clocks
    * @param listener who hears of the connections
@@ -45,9 +46,15 @@ final class ZooKeeperSessions {
     this.reserve = reserve;
     this.ticker = ticker;
     this.listener = listener;
-    int millis = millisFor(longest);
+    int millis = millisFor(mainLease(longest));
     this.main = make(millis);
     open.put(millis, main);
+  }
+
+  /** Returns the lease that the first session is for: a longer one would notice late that a server is gone. */
+  static Duration mainLease(Duration longest) {
+    Duration usual = LockOptions.DEFAULT_LEASE;
+    return longest.compareTo(usual) < 0 ? longest : usual;
   }
 
   /** Opens the first session. */

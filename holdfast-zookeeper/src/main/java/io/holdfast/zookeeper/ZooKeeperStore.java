@@ -125,14 +125,12 @@ public final class ZooKeeperStore implements LockStore {
     Connections connections = new Connections(runtime, events);
     ZooKeeperSessions sessions = new ZooKeeperSessions(
         clients, settings.longestLease(), settings.tick(), runtime.ticker(), connections);
-    ZooKeeperLocks locks = new ZooKeeperLocks(paths, clients, sessions, runtime, events);
+    FirstContact contact = new FirstContact(store, settings, clients, paths, sessions.main());
+    ZooKeeperLocks locks =
+        new ZooKeeperLocks(paths, clients, sessions, contact, runtime, events);
     connections.locks = locks;
     started = new Started(
-        runtime,
-        sessions,
-        locks,
-        new ZooKeeperAdmin(paths, sessions, runtime),
-        new FirstContact(store, settings, clients, paths, sessions.main()));
+        runtime, sessions, locks, new ZooKeeperAdmin(paths, sessions, runtime), contact);
     sweepLater(runtime, locks);
   }
 

@@ -124,7 +124,7 @@ public final class ZooKeeperServer implements AutoCloseable {
     List<String> lines = new ArrayList<>(List.of(
         "tickTime=" + TICK_MILLIS,
         "minSessionTimeout=" + SHORTEST_SESSION_MILLIS,
-        "maxSessionTimeout=60000",
+        "maxSessionTimeout=900000",
         "maxClientCnxns=0",
         "admin.enableServer=false",
         "clientPortAddress=127.0.0.1",
