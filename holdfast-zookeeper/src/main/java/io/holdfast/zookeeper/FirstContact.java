@@ -73,7 +73,7 @@ final class FirstContact {
   private CompletionStage<@Nullable Void> root(Link link) {
     for (String path : paths.ancestors()) {
       // what is there already is as good; whatever is wrong shows below
-      link.create(path, new byte[0], clients.acl(), CreateMode.PERSISTENT);
+      Link.unasked(link.create(path, new byte[0], clients.acl(), CreateMode.PERSISTENT));
     }
     byte[] format = NodeData.bytes(NodeData.FORMAT);
     CompletableFuture<Reply<Reply.Created>> made =

@@ -90,8 +90,7 @@ final class KeptLocks {
       if (left <= 0) {
         return link.delete(node.path(), -1).thenApply(deleted -> deleted);
       }
-      String marker =
-          ZooKeeperPaths.marker(ZooKeeperPaths.parent(node.path()), node.revision());
+      String marker = ZooKeeperPaths.marker(ZooKeeperPaths.parent(node.path()), node.revision());
       byte[] data = NodeData.write(new KeptLock(until, node.revision()));
       return link.multi(
               Op.create(marker, data, clients.acl(), CreateMode.PERSISTENT),
@@ -107,13 +106,15 @@ final class KeptLocks {
 
   /** A marker that nobody comes upon would stay for ever: its maker takes it away, if it still runs then. */
   private void cleanLater(String marker, OwnClaim own, long leftMillis) {
-    runtime.scheduler().schedule(
-        () -> {
-          Link link = own.session.link();
-          if (link != null) {
-            link.delete(marker, -1);
-          }
-        },
-        leftMillis * 1_000_000L + LATER_NANOS);
+    runtime
+        .scheduler()
+        .schedule(
+            () -> {
+              Link link = own.session.link();
+              if (link != null) {
+                Link.unasked(link.delete(marker, -1));
+              }
+            },
+            leftMillis * 1_000_000L + LATER_NANOS);
   }
 }

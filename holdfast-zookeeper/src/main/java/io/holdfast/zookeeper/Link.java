@@ -70,8 +70,8 @@ final class Link {
 
   CompletableFuture<Reply<Data>> data(String path, @Nullable Watcher watcher) {
     Call<Data> call = new Call<>();
-    AsyncCallback.DataCallback callback = (rc, asked, ctx, bytes, stat) ->
-        call.answered(rc, stat == null ? null : new Data(bytes == null ? new byte[0] : bytes, stat));
+    AsyncCallback.DataCallback callback = (rc, asked, ctx, bytes, stat) -> call.answered(
+        rc, stat == null ? null : new Data(bytes == null ? new byte[0] : bytes, stat));
     handle.getData(path, watcher, callback, null);
     return call.future;
   }
@@ -105,6 +105,11 @@ final class Link {
         (rc, ctx, paths) -> call.answered(rc, paths == null ? List.of() : paths);
     handle.getEphemerals(below, callback, null);
     return call.future;
+  }
+
+  /** For a request whose answer nobody needs: those that follow show what it has changed. */
+  static void unasked(CompletableFuture<?> answer) {
+    answer.isDone();
   }
 
   /** A request that is about to be sent. */

@@ -26,7 +26,8 @@ record LockNode(
 
   /** Returns the name to make, to which the server adds the sequence number. */
   static String nameFor(ClaimId claim, long session, boolean isTry, int expected) {
-    return (isTry ? "t-" : "q-") + claim + "-" + Long.toHexString(session) + "-" + (isTry ? expected : "") + "_";
+    return (isTry ? "t-" : "q-") + claim + "-" + Long.toHexString(session) + "-"
+        + (isTry ? expected : "") + "_";
   }
 
   /** Reads a name; empty if it is something else, which is left alone. */

@@ -63,13 +63,17 @@ final class OwnClaim {
   /** A turn is over; returns whether nothing is known that could be forgotten: no node, none that may come, and nobody at it. */
   synchronized boolean leave() {
     turns--;
+    return isNothing();
+  }
+
+  synchronized boolean isNothing() {
     return turns == 0 && node == null && lostAt == null;
   }
 
   /** Runs it when all turns before it are over. */
   <T> CompletableFuture<T> inTurn(Supplier<CompletionStage<T>> turn) {
     CompletableFuture<T> result = new CompletableFuture<>();
-    CompletableFuture<?> before;
+    CompletionStage<?> before;
     synchronized (this) {
       before = last;
       last = result;

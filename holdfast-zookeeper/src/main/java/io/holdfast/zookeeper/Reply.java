@@ -52,7 +52,9 @@ record Reply<T>(Code code, @Nullable T value, Moment sent) {
 
   /** Whether nobody knows what became of it: it may have been applied, or may be applied yet. */
   boolean isLost() {
-    return code == Code.CONNECTIONLOSS || code == Code.OPERATIONTIMEOUT || code == Code.REQUESTTIMEOUT;
+    return code == Code.CONNECTIONLOSS
+        || code == Code.OPERATIONTIMEOUT
+        || code == Code.REQUESTTIMEOUT;
   }
 
   /** Returns what was asked for; only where {@link #isOk()}. */

@@ -82,7 +82,8 @@ final class ZooKeeperAdmin {
     Optional<KeptLock> kept =
         marker.isOk() ? NodeData.readKept(marker.get().bytes()) : Optional.empty();
     // by our own clock: for people, and the next holder asks the server's
-    return kept.filter(known -> known.untilMillis() > runtime.ticker().wallMillis()).orElse(null);
+    return kept.filter(known -> known.untilMillis() > runtime.ticker().wallMillis())
+        .orElse(null);
   }
 
   private static LockInfo keptInfo(LockKey key, KeptLock kept, int waiters) {
@@ -100,8 +101,7 @@ final class ZooKeeperAdmin {
     Optional<NodeData.Shown> shown = NodeData.readClaim(first.bytes());
     return new LockInfo(
         key.name(),
-        Optional.of(shown.map(NodeData.Shown::holder)
-            .orElse(new Holder("unknown", "", 0, "", ""))),
+        Optional.of(shown.map(NodeData.Shown::holder).orElse(new Holder("unknown", "", 0, "", ""))),
         Optional.of(Instant.ofEpochMilli(first.stat().getCtime())),
         shown.map(NodeData.Shown::lease).orElse(Duration.ZERO),
         first.stat().getCzxid() << TOKEN_SHIFT,
@@ -214,9 +214,10 @@ final class ZooKeeperAdmin {
 
   /** A path is that of one claim for ever: what is deleted is what was seen. */
   private static CompletionStage<Boolean> delete(Link link, String path) {
-    return link.delete(path, -1).thenCompose(deleted -> deleted.isOk() || deleted.isAbsent()
-        ? CompletableFuture.completedFuture(deleted.isOk())
-        : failed("end the hold", deleted));
+    return link.delete(path, -1)
+        .thenCompose(deleted -> deleted.isOk() || deleted.isAbsent()
+            ? CompletableFuture.completedFuture(deleted.isOk())
+            : failed("end the hold", deleted));
   }
 
   private static <T> CompletableFuture<T> failed(String what, Reply<?> reply) {

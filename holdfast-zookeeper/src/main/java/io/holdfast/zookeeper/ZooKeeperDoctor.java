@@ -35,13 +35,17 @@ final class ZooKeeperDoctor {
     List<Finding> findings = new ArrayList<>();
     findings.add(sessionLimits(link));
     return link.data(paths.format(), null).thenApply(format -> {
-      findings.add(format.isOk()
-          ? ok("root", paths.root() + " is there, with format " + NodeData.text(format.get().bytes()))
-          : new Finding(
-              Level.PROBLEM,
-              "root",
-              paths.format() + " cannot be read: " + format.code(),
-              "give this user all permissions on " + paths.root() + " and below"));
+      findings.add(
+          format.isOk()
+              ? ok(
+                  "root",
+                  paths.root() + " is there, with format "
+                      + NodeData.text(format.get().bytes()))
+              : new Finding(
+                  Level.PROBLEM,
+                  "root",
+                  paths.format() + " cannot be read: " + format.code(),
+                  "give this user all permissions on " + paths.root() + " and below"));
       findings.add(access());
       return List.copyOf(findings);
     });

@@ -23,7 +23,8 @@ final class ZooKeeperGuarantees {
     String session = given
         ? "All claims share the session of the application's client: what a dead process held or waited for ends with that"
             + " session, however short its lease."
-        : "What a dead process held or waited for ends with its session: the lease and " + tick.toMillis()
+        : "What a dead process held or waited for ends with its session: the lease and "
+            + tick.toMillis()
             + " ms more, rounded up by an eighth at most, and to the servers' minSessionTimeout (4 s unless configured);"
             + " the servers notice up to a tickTime later.";
     return new Guarantees(
@@ -44,7 +45,8 @@ final class ZooKeeperGuarantees {
         WAITER_LEASE.dividedBy(3).plusMillis(200),
         List.of(
             session,
-            "The servers' tickTime must not be longer than " + tick.multipliedBy(2).toMillis()
+            "The servers' tickTime must not be longer than "
+                + tick.multipliedBy(2).toMillis()
                 + " ms: a follower may tell the leader of a session's life half a tick late, or, if it dies, never.",
             "An ensemble with forceSync=no can forget what it has confirmed when the machines lose power.",
             "An ensemble that is set up anew or from an old backup forgets holds, and its tokens go back.",

@@ -159,7 +159,7 @@ final class ZooKeeperLocks implements Predecessor.Woken {
       }
       if (node != null) {
         // of a session that has ended: its node would stand in our own way until the server has noticed
-        link.delete(node.path(), -1);
+        Link.unasked(link.delete(node.path(), -1));
         own.gone();
       }
       if (own.mayHaveMore()) {
@@ -212,10 +212,9 @@ final class ZooKeeperLocks implements Predecessor.Woken {
     }
 
     private CompletionStage<Answer> create(int expected) {
-      String name = LockNode.nameFor(
-          own.claim.id(), link.sessionId(), mode == Mode.TRY, expected);
-      CompletableFuture<Reply<Created>> create = link.create(
-          folder + "/" + name, data, clients.acl(), CreateMode.EPHEMERAL_SEQUENTIAL);
+      String name = LockNode.nameFor(own.claim.id(), link.sessionId(), mode == Mode.TRY, expected);
+      CompletableFuture<Reply<Created>> create =
+          link.create(folder + "/" + name, data, clients.acl(), CreateMode.EPHEMERAL_SEQUENTIAL);
       // sent together: the server makes the list behind the node
       CompletableFuture<Reply<Children>> list = link.children(folder);
       return create.thenCombine(list, this::created).thenCompose(Function.identity());
@@ -240,13 +239,14 @@ final class ZooKeeperLocks implements Predecessor.Woken {
 
     private void makeFolder(LockKey key) {
       // what is there already is as good; answers come before those of the requests that follow
-      link.create(paths.bucket(key), new byte[0], clients.acl(), CreateMode.PERSISTENT);
-      link.create(folder, key.bytes(), clients.acl(), CreateMode.CONTAINER);
+      Link.unasked(
+          link.create(paths.bucket(key), new byte[0], clients.acl(), CreateMode.PERSISTENT));
+      Link.unasked(link.create(folder, key.bytes(), clients.acl(), CreateMode.CONTAINER));
     }
 
     private CompletionStage<Answer> evaluate(Node node, Reply<Children> list) {
       if (node.revision() <= 0 || node.revision() >= Grant.REVISION_LIMIT) {
-        link.delete(node.path(), -1);
+        Link.unasked(link.delete(node.path(), -1));
         own.gone();
         return CompletableFuture.failedFuture(new StoreException(
             "this ensemble has had too many leaders: its transaction numbers no longer fit into a token",
@@ -296,8 +296,8 @@ final class ZooKeeperLocks implements Predecessor.Woken {
         return link.data(folder + "/" + queue.get(0).name(), null)
             .thenCompose(first -> busy(node, holderIn(first), Optional.empty()));
       }
-      Predecessor watch = own.watch(
-          new Predecessor(own, node, ahead, place == 1 && !isKept, ZooKeeperLocks.this));
+      Predecessor watch =
+          own.watch(new Predecessor(own, node, ahead, place == 1 && !isKept, ZooKeeperLocks.this));
       CompletableFuture<Reply<Reply.Data>> seen = link.data(ahead, watch);
       CompletableFuture<Reply<Reply.Data>> first =
           place == 1 ? seen : link.data(folder + "/" + queue.get(0).name(), null);
@@ -368,7 +368,8 @@ final class ZooKeeperLocks implements Predecessor.Woken {
   }
 
   private static boolean othersThan(Claim claim, List<LockNode> queue) {
-    return queue.stream().anyMatch(each -> !each.claim().client().equals(claim.id().client()));
+    return queue.stream()
+        .anyMatch(each -> !each.claim().client().equals(claim.id().client()));
   }
 
   // waiting
@@ -377,11 +378,11 @@ final class ZooKeeperLocks implements Predecessor.Woken {
   public void changed(Predecessor which) {
     Link link = which.claim().session.link();
     if (link != null) {
-      link.data(which.path(), which).thenAccept(seen -> {
+      Link.unasked(link.data(which.path(), which).thenAccept(seen -> {
         if (seen.isAbsent()) {
           deleted(which);
         }
-      });
+      }));
     }
   }
 
@@ -570,6 +571,8 @@ final class ZooKeeperLocks implements Predecessor.Woken {
       if (own.session == session && node != null && node.session() == sessionId) {
         if (own.isGranted()) {
           events.lost(own.claim.id(), LossReason.SESSION_ENDED);
+          // the server may not have noticed yet, and the engine ends no claim that it was told is lost
+          own.stays(now(), 0);
         } else {
           events.lookAgain(own.claim.id());
         }
@@ -582,6 +585,8 @@ final class ZooKeeperLocks implements Predecessor.Woken {
     for (OwnClaim own : claims.values()) {
       if (own.isOverdue(runtime.ticker())) {
         inTurn(own.claim, own.session, this::expire);
+      } else if (own.isNothing()) {
+        claims.computeIfPresent(own.claim.id(), (id, known) -> known.isNothing() ? null : known);
       }
     }
   }

@@ -5,7 +5,6 @@ import io.holdfast.Moment;
 import io.holdfast.Ticker;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.framework.state.ConnectionStateListener;
@@ -26,7 +25,7 @@ final class ZooKeeperSession implements ConnectionStateListener {
   private final Ticker ticker;
   private final Listener listener;
   private final CompletableFuture<Link> first = new CompletableFuture<>();
-  private final AtomicReference<Moment> acknowledged;
+  private volatile Moment acknowledged;
 
   /** The session while it is connected. */
   private volatile @Nullable Link link;
@@ -58,7 +57,7 @@ final class ZooKeeperSession implements ConnectionStateListener {
     this.ours = ours;
     this.ticker = ticker;
     this.listener = listener;
-    this.acknowledged = new AtomicReference<>(ticker.now());
+    this.acknowledged = ticker.now();
   }
 
   /** Begins to connect; does not wait. */
@@ -89,11 +88,14 @@ final class ZooKeeperSession implements ConnectionStateListener {
 
   /** Returns when the last of the requests that the server has answered was sent: the session is as young as that. */
   Moment lastAcknowledged() {
-    return acknowledged.get();
+    return acknowledged;
   }
 
+  /** Called on the event thread of the handle; where two handles overlap, one of them tells of the other's past only. */
   void acknowledged(Moment sent) {
-    acknowledged.accumulateAndGet(sent, (one, other) -> other.nanos() - one.nanos() > 0 ? other : one);
+    if (sent.nanos() - acknowledged.nanos() > 0) {
+      acknowledged = sent;
+    }
   }
 
   @Override

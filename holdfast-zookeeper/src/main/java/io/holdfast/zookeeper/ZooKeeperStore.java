@@ -73,7 +73,10 @@ public final class ZooKeeperStore implements LockStore {
   /** At an address, with clients that need not be made as it says. */
   static ZooKeeperStore at(StoreAddress address, ZooKeeperAddress read, ZooKeeperClients clients) {
     return new ZooKeeperStore(
-        address.toString(), read.settings(), clients, new ZooKeeperPaths(read.settings().root()));
+        address.toString(),
+        read.settings(),
+        clients,
+        new ZooKeeperPaths(read.settings().root()));
   }
 
   /**
@@ -126,8 +129,7 @@ public final class ZooKeeperStore implements LockStore {
     ZooKeeperSessions sessions = new ZooKeeperSessions(
         clients, settings.longestLease(), settings.tick(), runtime.ticker(), connections);
     FirstContact contact = new FirstContact(store, settings, clients, paths, sessions.main());
-    ZooKeeperLocks locks =
-        new ZooKeeperLocks(paths, clients, sessions, contact, runtime, events);
+    ZooKeeperLocks locks = new ZooKeeperLocks(paths, clients, sessions, contact, runtime, events);
     connections.locks = locks;
     started = new Started(
         runtime, sessions, locks, new ZooKeeperAdmin(paths, sessions, runtime), contact);
@@ -135,14 +137,16 @@ public final class ZooKeeperStore implements LockStore {
   }
 
   private void sweepLater(StoreRuntime runtime, ZooKeeperLocks locks) {
-    runtime.scheduler().schedule(
-        () -> {
-          if (!closed) {
-            locks.endOverdue();
-            sweepLater(runtime, locks);
-          }
-        },
-        SWEEP_NANOS);
+    runtime
+        .scheduler()
+        .schedule(
+            () -> {
+              if (!closed) {
+                locks.endOverdue();
+                sweepLater(runtime, locks);
+              }
+            },
+            SWEEP_NANOS);
   }
 
   /** Passes on what the connections tell. */

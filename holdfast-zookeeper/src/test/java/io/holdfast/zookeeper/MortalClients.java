@@ -17,6 +17,7 @@ import org.apache.zookeeper.data.ACL;
  * Clients that can die, within a JVM that lives on: their connection goes, and nobody tells the server that the session is over. A store
  * that still has claims when it is closed dies so, as its process would.
  */
+@SuppressWarnings("try") // what it extends closes as it does
 final class MortalClients implements ZooKeeperClients, ZookeeperFactory {
   private final ZooKeeperAddress address;
   private volatile boolean dying;
@@ -30,7 +31,9 @@ final class MortalClients implements ZooKeeperClients, ZookeeperFactory {
     MortalClients clients = new MortalClients(read);
     LockStore store = ZooKeeperStore.at(address, read, clients);
     return (LockStore) Proxy.newProxyInstance(
-        LockStore.class.getClassLoader(), new Class<?>[] {LockStore.class}, (proxy, method, args) -> {
+        LockStore.class.getClassLoader(),
+        new Class<?>[] {LockStore.class},
+        (proxy, method, args) -> {
           if (method.getName().equals("close")) {
             clients.dying = hasClaims(store);
           }

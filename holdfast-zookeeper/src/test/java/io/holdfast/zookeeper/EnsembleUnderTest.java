@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.zookeeper;
+
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreAddress;
+import io.holdfast.testkit.contract.Capability;
+import io.holdfast.testkit.contract.StoreUnderTest;
+import io.holdfast.testkit.zookeeper.ZooKeeperEnsemble;
+import io.holdfast.testkit.zookeeper.ZooKeeperServer;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** One ensemble for all tests of this JVM, with a root for each. */
+final class EnsembleUnderTest implements StoreUnderTest {
+  private static final AtomicInteger ROOTS = new AtomicInteger();
+  private static @Nullable ZooKeeperEnsemble shared;
+  private static String version = "";
+
+  private final ZooKeeperEnsemble servers = servers();
+  private final String uri =
+      "zookeeper://" + servers.addresses() + "/test/" + ROOTS.incrementAndGet() + "?holdfast.tick="
+          + ZooKeeperServer.TICK_MILLIS / 2 + "ms&holdfast.longest-lease=11m";
+
+  static synchronized ZooKeeperEnsemble servers() {
+    ZooKeeperEnsemble running = shared;
+    if (running == null) {
+      running = ZooKeeperEnsemble.ofThree();
+      shared = running;
+      version = running.servers().get(0).version();
+    }
+    return running;
+  }
+
+  @Override
+  public String kind() {
+    return "zookeeper-3";
+  }
+
+  @Override
+  public String version() {
+    return version;
+  }
+
+  @Override
+  public String provision() {
+    return "3 child processes";
+  }
+
+  @Override
+  public Set<Capability> capabilities() {
+    return EnumSet.allOf(Capability.class);
+  }
+
+  @Override
+  public LockStore open() {
+    return MortalClients.store(StoreAddress.parse(uri));
+  }
+
+  @Override
+  public String uri() {
+    return uri;
+  }
+
+  @Override
+  public Duration leaseOfMortals() {
+    return Duration.ofSeconds(2);
+  }
+
+  @Override
+  public void restart() {
+    servers.restart();
+  }
+
+  @Override
+  public void stall() {
+    servers.servers().forEach(each -> each.process().pause());
+  }
+
+  @Override
+  public void resume() {
+    servers.servers().forEach(each -> each.process().resume());
+  }
+
+  @Override
+  public void close() {
+    // the next test has a root of its own
+  }
+}
