@@ -12,6 +12,7 @@ import io.holdfast.HoldLostException;
 import io.holdfast.HoldState;
 import io.holdfast.Holdfast;
 import io.holdfast.HoldfastException;
+import io.holdfast.LockEvent;
 import io.holdfast.LockOptions;
 import io.holdfast.LossReason;
 import io.holdfast.spi.LockKey;
@@ -21,6 +22,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
@@ -135,16 +137,22 @@ class ZooKeeperFaultsTest {
   /** A connection that breaks puts holds at risk at once; back in the same session they are held again. */
   @Test
   void brokenConnection_isAtRiskThenHeldAgain() throws Exception {
-    CompletableFuture<HoldState> seen = new CompletableFuture<>();
+    CompletableFuture<Boolean> atRisk = new CompletableFuture<>();
+    mine.close();
+    mine = Holdfast.builder()
+        .store(ZooKeeperStore.using(curator, settings))
+        .listener(event -> {
+          if (event instanceof LockEvent.AtRisk) {
+            atRisk.complete(true);
+          }
+        })
+        .build();
     Hold hold = mine.lock("a").acquire();
     long session = session();
-    curator.getConnectionStateListenable().addListener((client, state) -> {
-      if (!state.isConnected()) {
-        seen.complete(hold.state());
-      }
-    });
-    curator.getZookeeperClient().getZooKeeper().getTestable().closeSocket();
-    assertEquals(HoldState.AT_RISK, Await.value(seen));
+    server.kill();
+    // long before the half of a lease without a renewal
+    assertTrue(atRisk.get(10, TimeUnit.SECONDS));
+    server.start();
     Await.until("it is held again", () -> hold.state() == HoldState.HELD);
     assertEquals(session, session());
     assertTrue(hold.release());
