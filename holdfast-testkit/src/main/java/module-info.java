@@ -11,6 +11,7 @@ module io.holdfast.testkit {
 
   exports io.holdfast.testkit;
   exports io.holdfast.testkit.contract;
+  exports io.holdfast.testkit.etcd;
   exports io.holdfast.testkit.history;
   exports io.holdfast.testkit.process;
   exports io.holdfast.testkit.sim;

@@ -32,7 +32,12 @@ class ArtifactsTest {
   @Test
   void everyJar_carriesLicenceAndNotice() throws IOException {
     for (String name : List.of(
-        "holdfast-core", "holdfast-jdbc", "holdfast-redis", "holdfast-testkit", "holdfast-cli")) {
+        "holdfast-core",
+        "holdfast-jdbc",
+        "holdfast-redis",
+        "holdfast-etcd",
+        "holdfast-testkit",
+        "holdfast-cli")) {
       try (JarFile jar = new JarFile(jar(name).toFile())) {
         assertThat(jar.getEntry("META-INF/LICENSE")).as("LICENSE in %s", name).isNotNull();
         assertThat(jar.getEntry("META-INF/NOTICE")).as("NOTICE in %s", name).isNotNull();

@@ -67,8 +67,10 @@ class StoresTest {
       // the same store under its JDBC address, or with TLS
       factory
           .schemes()
-          .forEach(scheme ->
-              schemes.add(scheme.replaceFirst("^jdbc:", "").replaceFirst("^rediss$", "redis")));
+          .forEach(scheme -> schemes.add(scheme
+              .replaceFirst("^jdbc:", "")
+              .replaceFirst("^rediss$", "redis")
+              .replaceFirst("^etcds$", "etcd")));
     }
     return schemes;
   }

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.etcd;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.KeyValue;
+import io.etcd.jetcd.kv.GetResponse;
+import io.etcd.jetcd.op.Cmp;
+import io.etcd.jetcd.op.CmpTarget;
+import io.etcd.jetcd.op.Op;
+import io.etcd.jetcd.options.DeleteOption;
+import io.etcd.jetcd.options.GetOption;
+import io.etcd.jetcd.options.OptionsUtil;
+import io.holdfast.LockInfo;
+import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockPage;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** What operators ask. The server does not say when a hold was granted; what is shown is when it was asked for. */
+final class EtcdAdmin {
+  private static final int PAGE = 500;
+  private static final int TOKEN_SHIFT = 8;
+
+  private static final GetOption ALL = GetOption.builder()
+      .isPrefix(true)
+      .withSortField(GetOption.SortTarget.CREATE)
+      .withSortOrder(GetOption.SortOrder.ASCEND)
+      .build();
+
+  private final EtcdContext context;
+
+  EtcdAdmin(EtcdContext context) {
+    this.context = context;
+  }
+
+  CompletableFuture<Optional<LockInfo>> inspect(LockKey name) {
+    return context.calls.get(context.keys.queue(name), EtcdContext.FIRST).thenCompose(seen -> {
+      if (seen.getKvs().isEmpty()) {
+        return CompletableFuture.completedFuture(Optional.empty());
+      }
+      KeyValue first = seen.getKvs().get(0);
+      return left(first.getLease())
+          .thenApply(left -> Optional.of(info(name, first, seen.getCount() - 1, left)));
+    });
+  }
+
+  private CompletableFuture<Duration> left(long lease) {
+    return context
+        .calls
+        .timeToLive(lease, false)
+        .thenApply(answer -> Duration.ofSeconds(Math.max(0, answer.getTTL())));
+  }
+
+  private static LockInfo info(LockKey name, KeyValue first, long waiters, Duration left) {
+    EtcdValue value = EtcdValue.read(first.getKey(), first.getValue());
+    boolean kept = value.kind() == EtcdValue.Kind.KEPT;
+    return new LockInfo(
+        name.name(),
+        value.holder(),
+        kept ? Optional.empty() : Optional.of(value.since()),
+        kept ? Duration.ZERO : left,
+        first.getCreateRevision() << TOKEN_SHIFT,
+        kept ? Optional.of(value.until()) : Optional.<Instant>empty(),
+        (int) Math.min(Integer.MAX_VALUE, waiters));
+  }
+
+  /** A page ends with a lock, not within one: the last lock of a range that was cut off is asked for by itself. */
+  CompletableFuture<LockPage> list(String prefix, Optional<String> page) {
+    ByteSequence under = context.keys.under(prefix);
+    // the keys of a lock end with a tab and the claim: behind them all is the name and what follows the tab
+    ByteSequence from = page.map(
+            name -> OptionsUtil.prefixEndOf(context.keys.queue(LockKey.of(name))))
+        .orElse(under);
+    GetOption option = GetOption.builder()
+        .withRange(OptionsUtil.prefixEndOf(under))
+        .withSortField(GetOption.SortTarget.KEY)
+        .withSortOrder(GetOption.SortOrder.ASCEND)
+        .withLimit(PAGE)
+        .build();
+    return context.calls.get(from, option).thenCompose(seen -> {
+      Map<LockKey, List<KeyValue>> locks = byName(seen);
+      if (!seen.isMore()) {
+        return infos(locks).thenApply(infos -> new LockPage(infos, Optional.empty()));
+      }
+      if (locks.isEmpty()) {
+        return CompletableFuture.completedFuture(new LockPage(List.of(), Optional.empty()));
+      }
+      LockKey last = new ArrayList<>(locks.keySet()).get(locks.size() - 1);
+      return context.calls.get(context.keys.queue(last), ALL).thenCompose(whole -> {
+        if (whole.getKvs().isEmpty()) {
+          locks.remove(last);
+        } else {
+          locks.put(last, whole.getKvs());
+        }
+        return infos(locks).thenApply(infos -> new LockPage(infos, Optional.of(last.name())));
+      });
+    });
+  }
+
+  private Map<LockKey, List<KeyValue>> byName(GetResponse seen) {
+    Map<LockKey, List<KeyValue>> locks = new LinkedHashMap<>();
+    for (KeyValue each : seen.getKvs()) {
+      context
+          .keys
+          .place(each.getKey())
+          .ifPresent(place ->
+              locks.computeIfAbsent(place.name(), name -> new ArrayList<>()).add(each));
+    }
+    return locks;
+  }
+
+  private CompletableFuture<List<LockInfo>> infos(Map<LockKey, List<KeyValue>> locks) {
+    Map<LockKey, KeyValue> firsts = new LinkedHashMap<>();
+    locks.forEach((name, keys) -> keys.stream()
+        .min(Comparator.comparingLong(KeyValue::getCreateRevision))
+        .ifPresent(first -> firsts.put(name, first)));
+    Map<Long, Duration> left = new ConcurrentHashMap<>();
+    List<CompletableFuture<?>> asked = new ArrayList<>();
+    firsts.values().stream()
+        .map(KeyValue::getLease)
+        .distinct()
+        .forEach(lease -> asked.add(left(lease).thenAccept(time -> left.put(lease, time))));
+    return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new)).thenApply(nothing -> {
+      List<LockInfo> infos = new ArrayList<>();
+      firsts.forEach((name, first) -> infos.add(info(
+          name,
+          first,
+          locks.getOrDefault(name, List.of()).size() - 1L,
+          left.getOrDefault(first.getLease(), Duration.ZERO))));
+      return infos;
+    });
+  }
+
+  /** Deletes the key that was seen, if it is still the first. */
+  CompletableFuture<Boolean> evict(LockKey name, long revision) {
+    return context.calls.get(context.keys.queue(name), EtcdContext.FIRST_KEY).thenCompose(seen -> {
+      if (seen.getKvs().isEmpty() || seen.getKvs().get(0).getCreateRevision() != revision) {
+        return CompletableFuture.completedFuture(false);
+      }
+      ByteSequence key = seen.getKvs().get(0).getKey();
+      Cmp same = new Cmp(key, Cmp.Op.EQUAL, CmpTarget.createRevision(revision));
+      return context
+          .calls
+          .txn(List.of(same), List.of(Op.delete(key, DeleteOption.DEFAULT)), List.of())
+          .thenApply(done -> done.isSucceeded());
+    });
+  }
+
+  /** Lists the claims under this client's leases. A kept lock has a lease of its own and is not among them. */
+  CompletableFuture<Map<ClaimId, LockKey>> own() {
+    List<CompletableFuture<Map<ClaimId, LockKey>>> parts = new ArrayList<>();
+    for (EtcdLease each : context.leases()) {
+      EtcdLease.Term term = each.current();
+      if (term != null) {
+        parts.add(context.calls.timeToLive(term.id, true).thenApply(answer -> {
+          Map<ClaimId, LockKey> found = new HashMap<>();
+          for (ByteSequence key : answer.getKeys()) {
+            context
+                .keys
+                .place(key)
+                .filter(place -> place.claim().client().equals(context.runtime.client()))
+                .ifPresent(place -> found.put(place.claim(), place.name()));
+          }
+          return found;
+        }));
+      }
+    }
+    return CompletableFuture.allOf(parts.toArray(CompletableFuture[]::new)).thenApply(nothing -> {
+      Map<ClaimId, LockKey> all = new HashMap<>();
+      parts.forEach(part -> all.putAll(part.join()));
+      return Map.copyOf(all);
+    });
+  }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.etcd;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.Txn;
+import io.etcd.jetcd.Watch;
+import io.etcd.jetcd.kv.GetResponse;
+import io.etcd.jetcd.kv.TxnResponse;
+import io.etcd.jetcd.lease.LeaseGrantResponse;
+import io.etcd.jetcd.lease.LeaseKeepAliveResponse;
+import io.etcd.jetcd.lease.LeaseRevokeResponse;
+import io.etcd.jetcd.lease.LeaseTimeToLiveResponse;
+import io.etcd.jetcd.op.Cmp;
+import io.etcd.jetcd.op.Op;
+import io.etcd.jetcd.options.GetOption;
+import io.etcd.jetcd.options.LeaseOption;
+import io.etcd.jetcd.options.WatchOption;
+import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.spi.StoreEvents;
+import io.holdfast.spi.StoreException;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+
+/**
+ * Asks etcd through jetcd's client, says what failures mean, and tells the engine when requests begin to fail and when
+ * they are answered again. The client repeats by itself only what was refused for an old login.
+ */
+final class EtcdCalls {
+  private final String store;
+  private final Client client;
+  private final StoreEvents events;
+  private final AtomicBoolean disturbed = new AtomicBoolean();
+
+  EtcdCalls(String store, Client client, StoreEvents events) {
+    this.store = store;
+    this.client = client;
+    this.events = events;
+  }
+
+  Client client() {
+    return client;
+  }
+
+  CompletableFuture<GetResponse> get(ByteSequence key, GetOption option) {
+    return ask(() -> client.getKVClient().get(key, option));
+  }
+
+  CompletableFuture<TxnResponse> txn(List<Cmp> when, List<Op> then, List<Op> otherwise) {
+    return ask(() -> {
+      Txn txn = client.getKVClient().txn();
+      return txn.If(when.toArray(Cmp[]::new))
+          .Then(then.toArray(Op[]::new))
+          .Else(otherwise.toArray(Op[]::new))
+          .commit();
+    });
+  }
+
+  CompletableFuture<LeaseGrantResponse> grant(long seconds) {
+    return ask(() -> client.getLeaseClient().grant(seconds));
+  }
+
+  CompletableFuture<LeaseKeepAliveResponse> keepAlive(long lease) {
+    return ask(() -> client.getLeaseClient().keepAliveOnce(lease));
+  }
+
+  CompletableFuture<LeaseTimeToLiveResponse> timeToLive(long lease, boolean withKeys) {
+    LeaseOption.Builder option = LeaseOption.builder();
+    LeaseOption wanted = withKeys ? option.withAttachedKeys().build() : option.build();
+    return ask(() -> client.getLeaseClient().timeToLive(lease, wanted));
+  }
+
+  /** Ends a lease that nobody uses. If that fails, it ends by itself. */
+  void revoke(long lease) {
+    CompletionStage<LeaseRevokeResponse> asked =
+        ask(() -> client.getLeaseClient().revoke(lease));
+    asked.whenComplete((done, failure) -> {});
+  }
+
+  /** Watches for the end of one key, from now on; is told too when the watch begins, and begins anew. */
+  Watch.Watcher watch(ByteSequence key, Watch.Listener listener) {
+    WatchOption option = WatchOption.builder()
+        .withCreateNotify(true)
+        .withNoPut(true)
+        .withRequireLeader(true)
+        .build();
+    return client.getWatchClient().watch(key, option, listener);
+  }
+
+  /** Asks, and says what a failure means. */
+  <T> CompletableFuture<T> ask(Supplier<CompletableFuture<T>> question) {
+    CompletionStage<T> asked;
+    try {
+      asked = question.get();
+    } catch (RuntimeException e) {
+      // a client that was closed says so at once
+      return CompletableFuture.failedFuture(EtcdErrors.of(store, e));
+    }
+    CompletableFuture<T> told = new CompletableFuture<>();
+    asked.whenComplete((answer, failure) -> {
+      if (failure == null) {
+        answered();
+        told.complete(answer);
+      } else if (EtcdErrors.isLeaseGone(failure)) {
+        answered();
+        told.completeExceptionally(new LeaseGone(failure));
+      } else {
+        RuntimeException meaning = EtcdErrors.of(store, failure);
+        failed(meaning);
+        told.completeExceptionally(meaning);
+      }
+    });
+    return told;
+  }
+
+  private void answered() {
+    if (disturbed.get() && disturbed.compareAndSet(true, false)) {
+      events.restored();
+    }
+  }
+
+  private void failed(RuntimeException meaning) {
+    if (meaning instanceof StoreException known
+        && known.reason() == Reason.UNREACHABLE
+        && disturbed.compareAndSet(false, true)) {
+      events.disturbed();
+    }
+  }
+
+  /** The lease of a request has ended: the request was not applied. */
+  static final class LeaseGone extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    LeaseGone(Throwable cause) {
+      super("the lease has ended", cause);
+    }
+  }
+}

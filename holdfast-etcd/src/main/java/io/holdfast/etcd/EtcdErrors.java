@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.etcd;
+
+import io.etcd.jetcd.common.exception.EtcdException;
+import io.grpc.Status;
+import io.grpc.StatusException;
+import io.grpc.StatusRuntimeException;
+import io.holdfast.ConfigurationException;
+import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.spi.StoreException;
+import java.net.ConnectException;
+import java.util.List;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a failure means. What the server refuses when it looks at a request was not applied; a request that was under way
+ * when its connection broke, or that the cluster gave up waiting for, may have been.
+ */
+final class EtcdErrors {
+  private static final String LEASE_GONE = "requested lease not found";
+
+  private record Meaning(String words, Reason reason, boolean notApplied, String advice) {}
+
+  private static final List<Meaning> MEANINGS = List.of(
+      new Meaning(
+          "permission denied",
+          Reason.REFUSED,
+          true,
+          "the user's role needs readwrite on the keys that begin with holdfast.prefix"),
+      new Meaning(
+          "authentication failed",
+          Reason.REFUSED,
+          true,
+          "user or password in the address is wrong"),
+      new Meaning("user name is empty", Reason.REFUSED, true, "write etcd://USER:PASSWORD@HOST"),
+      new Meaning("invalid auth token", Reason.UNREACHABLE, true, "the login is made again"),
+      new Meaning("revision of auth store is old", Reason.UNREACHABLE, true, "it is asked again"),
+      new Meaning(
+          "database space exceeded",
+          Reason.FULL,
+          true,
+          "compact and defragment etcd, then disarm the alarm; or raise --quota-backend-bytes"),
+      new Meaning("too many requests", Reason.UNREACHABLE, true, "the server is overloaded"),
+      new Meaning("corrupt", Reason.DAMAGED, true, "a member's data differs from the others'"));
+
+  private EtcdErrors() {}
+
+  /** Says whether a request failed because its lease has ended: it was not applied. */
+  static boolean isLeaseGone(Throwable failure) {
+    return text(failure).contains(LEASE_GONE);
+  }
+
+  /** Says whether a request that failed so certainly changed nothing. */
+  static boolean isNotApplied(Throwable failure) {
+    return unwrap(failure) instanceof StoreException known && known.notApplied();
+  }
+
+  /** What a request fails with. */
+  static RuntimeException of(String store, Throwable failure) {
+    Throwable cause = unwrap(failure);
+    if (cause instanceof StoreException || cause instanceof ConfigurationException) {
+      return (RuntimeException) cause;
+    }
+    String said = text(cause);
+    SSLException tls = find(SSLException.class, cause);
+    if (tls != null) {
+      return new StoreException(
+          store + ": TLS failed: " + tls.getMessage()
+              + "; holdfast.tls-ca names the authorities to trust, holdfast.tls-cert and holdfast.tls-key what we show",
+          Reason.REFUSED,
+          true,
+          cause);
+    }
+    for (Meaning each : MEANINGS) {
+      if (said.contains(each.words)) {
+        return new StoreException(
+            store + ": " + said + "; " + each.advice, each.reason, each.notApplied, cause);
+      }
+    }
+    if (find(ConnectException.class, cause) != null) {
+      return new StoreException(
+          store + ": no member answers; it is being tried on", Reason.UNREACHABLE, true, cause);
+    }
+    return new StoreException(store + ": " + said, Reason.UNREACHABLE, false, cause);
+  }
+
+  private static String text(Throwable failure) {
+    Throwable cause = unwrap(failure);
+    if (cause instanceof StatusRuntimeException || cause instanceof StatusException) {
+      Status status = Status.fromThrowable(cause);
+      String description = status.getDescription();
+      Throwable behind = status.getCause();
+      // a login that fails is told as its cause only
+      String more = behind == null ? "" : ": " + text(behind);
+      return (description == null ? status.getCode().name() : firstLine(description)) + more;
+    }
+    String message = cause.getMessage();
+    String said = message == null || message.isBlank()
+        ? cause.getClass().getSimpleName()
+        : firstLine(message);
+    Throwable behind = cause.getCause();
+    return cause instanceof EtcdException && behind != null ? said + ": " + text(behind) : said;
+  }
+
+  private static String firstLine(String text) {
+    int end = text.indexOf('\n');
+    return end < 0 ? text : text.substring(0, end);
+  }
+
+  private static Throwable unwrap(Throwable failure) {
+    Throwable each = failure;
+    while ((each instanceof CompletionException || each instanceof ExecutionException)
+        && each.getCause() != null) {
+      each = each.getCause();
+    }
+    return each;
+  }
+
+  private static <T extends Throwable> @Nullable T find(Class<T> type, Throwable failure) {
+    Throwable each = failure;
+    for (int depth = 0; each != null && depth < 16; depth++) {
+      if (type.isInstance(each)) {
+        return type.cast(each);
+      }
+      each = each.getCause();
+    }
+    return null;
+  }
+}

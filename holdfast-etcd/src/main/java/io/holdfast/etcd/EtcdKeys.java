@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.etcd;
+
+import io.etcd.jetcd.ByteSequence;
+import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.LockKey;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Optional;
+
+/**
+ * The keys in etcd: the prefix, {@code lock/}, the lock's name, a tab, and the claim. A name has no control characters, so
+ * that the tab ends it and the keys are sorted as the names are. Beside them {@code epoch/} and a lease's number. The
+ * mapping is part of the stored format.
+ */
+final class EtcdKeys {
+  private static final byte END = '\t';
+
+  private final byte[] locks;
+  private final String epochs;
+
+  EtcdKeys(String prefix) {
+    locks = utf8(prefix + "lock/");
+    epochs = prefix + "epoch/";
+  }
+
+  /**
+   * Where a key belongs.
+   *
+   * @param name the lock
+   * @param claim the claim
+   */
+  record Place(LockKey name, ClaimId claim) {}
+
+  /** What all claims of a lock begin with. */
+  ByteSequence queue(LockKey name) {
+    byte[] bytes = name.bytes();
+    byte[] key = Arrays.copyOf(locks, locks.length + bytes.length + 1);
+    System.arraycopy(bytes, 0, key, locks.length, bytes.length);
+    key[key.length - 1] = END;
+    return ByteSequence.from(key);
+  }
+
+  ByteSequence claim(LockKey name, ClaimId id) {
+    return queue(name).concat(ByteSequence.from(id.toString(), StandardCharsets.UTF_8));
+  }
+
+  /** What all locks begin with whose names begin so. */
+  ByteSequence under(String namePrefix) {
+    byte[] bytes = utf8(namePrefix);
+    byte[] key = Arrays.copyOf(locks, locks.length + bytes.length);
+    System.arraycopy(bytes, 0, key, locks.length, bytes.length);
+    return ByteSequence.from(key);
+  }
+
+  /** The number of times that the attempts under a lease were called off: the version of this key. */
+  ByteSequence epoch(long lease) {
+    return ByteSequence.from(epochs + Long.toHexString(lease), StandardCharsets.UTF_8);
+  }
+
+  /** Returns which claim a key is; empty if it is something else. */
+  Optional<Place> place(ByteSequence key) {
+    byte[] bytes = key.getBytes();
+    int end = bytes.length - 1;
+    while (end >= locks.length && bytes[end] != END) {
+      end--;
+    }
+    if (end <= locks.length || !Arrays.equals(bytes, 0, locks.length, locks, 0, locks.length)) {
+      return Optional.empty();
+    }
+    try {
+      String name = new String(bytes, locks.length, end - locks.length, StandardCharsets.UTF_8);
+      String claim = new String(bytes, end + 1, bytes.length - end - 1, StandardCharsets.UTF_8);
+      return Optional.of(new Place(LockKey.of(name), ClaimId.parse(claim)));
+    } catch (IllegalArgumentException e) {
+      // somebody else's key
+      return Optional.empty();
+    }
+  }
+
+  private static byte[] utf8(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.etcd;
+
+import io.holdfast.Moment;
+import io.holdfast.Ticker;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The lease that all claims of one length share. It is renewed when the engine keeps one of them, and when a new one
+ * needs it young; by nothing else, so that it ends with the engine's wish. A lease that has ended is followed by a new
+ * one.
+ *
+ * <p>A lease's deadline is counted from the moment before the last acknowledged request was sent that began or renewed it.
+ */
+final class EtcdLease {
+  /** A new claim gets a lease that has at least nine tenths left. */
+  private static final int YOUNG = 10;
+
+  private final EtcdCalls calls;
+  private final Ticker ticker;
+  private final long seconds;
+  private final ReentrantLock lock = new ReentrantLock();
+
+  // guarded by the lock
+
+  private @Nullable Term current;
+  private @Nullable CompletableFuture<Term> granting;
+  private long grantingSince;
+
+  EtcdLease(EtcdCalls calls, Ticker ticker, long seconds) {
+    this.calls = calls;
+    this.ticker = ticker;
+    this.seconds = seconds;
+  }
+
+  /** Returns how many seconds the server is asked for: rounded up. */
+  static long seconds(Duration lease) {
+    return Math.max(1, lease.plusNanos(999_999_999L).toSeconds());
+  }
+
+  /** One lease of the server. */
+  final class Term {
+    final long id;
+    private volatile Moment anchor;
+
+    /** How often the attempts under this lease were called off. */
+    volatile long epoch;
+
+    Term(long id, Moment anchor) {
+      this.id = id;
+      this.anchor = anchor;
+    }
+
+    /** The lease did not end before this moment and its length. */
+    Moment anchor() {
+      return anchor;
+    }
+
+    Duration length() {
+      return Duration.ofSeconds(seconds);
+    }
+
+    /**
+     * Renews it.
+     *
+     * @return completes with the moment before the request was sent; fails with {@link EtcdCalls.LeaseGone} if it has ended
+     */
+    CompletableFuture<Moment> renew() {
+      Moment before = ticker.now();
+      return calls
+          .keepAlive(id)
+          .thenApply(kept -> {
+            if (kept.getTTL() <= 0) {
+              throw new EtcdCalls.LeaseGone(new IllegalStateException("no time left"));
+            }
+            renewed(before);
+            return before;
+          })
+          .whenComplete((moment, failure) -> {
+            if (failure != null && isGone(failure)) {
+              gone();
+            }
+          });
+    }
+
+    private void renewed(Moment before) {
+      lock.lock();
+      try {
+        if (before.nanos() - anchor.nanos() > 0) {
+          anchor = before;
+        }
+      } finally {
+        lock.unlock();
+      }
+    }
+
+    /** The server does not know it any more: the next claim gets another one. */
+    void gone() {
+      lock.lock();
+      try {
+        if (current == this) {
+          current = null;
+        }
+      } finally {
+        lock.unlock();
+      }
+    }
+  }
+
+  static boolean isGone(Throwable failure) {
+    return failure instanceof EtcdCalls.LeaseGone
+        || (failure instanceof CompletionException
+            && failure.getCause() instanceof EtcdCalls.LeaseGone);
+  }
+
+  /** Returns the lease that is in use; null if there is none. */
+  @Nullable
+  Term current() {
+    lock.lock();
+    try {
+      return current;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns a lease that has almost all of its time left. */
+  CompletableFuture<Term> young() {
+    Term old;
+    lock.lock();
+    try {
+      long now = ticker.nanos();
+      CompletableFuture<Term> under = granting;
+      // one that gets no answer must not keep everybody waiting
+      if (under != null && !under.isDone() && now - grantingSince < nanos() / YOUNG) {
+        return under;
+      }
+      Term term = current;
+      long age = term == null ? Long.MAX_VALUE : ticker.elapsedNanos(term.anchor);
+      if (term != null && age < nanos() / YOUNG) {
+        return CompletableFuture.completedFuture(term);
+      }
+      if (term == null || age > nanos() - nanos() / YOUNG) {
+        return grant(now);
+      }
+      old = term;
+    } finally {
+      lock.unlock();
+    }
+    return old.renew()
+        .thenApply(moment -> old)
+        .exceptionallyCompose(
+            failure -> isGone(failure) ? young() : CompletableFuture.failedFuture(failure));
+  }
+
+  private CompletableFuture<Term> grant(long now) {
+    Moment before = ticker.now();
+    CompletableFuture<Term> future =
+        calls.grant(seconds).thenApply(granted -> begun(new Term(granted.getID(), before)));
+    granting = future;
+    grantingSince = now;
+    return future;
+  }
+
+  private Term begun(Term term) {
+    lock.lock();
+    try {
+      current = term;
+      return term;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private long nanos() {
+    return seconds * 1_000_000_000L;
+  }
+}

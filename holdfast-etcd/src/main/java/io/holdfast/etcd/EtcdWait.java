@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.etcd;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.Watch;
+import io.etcd.jetcd.kv.GetResponse;
+import io.etcd.jetcd.kv.TxnResponse;
+import io.etcd.jetcd.op.Op;
+import io.etcd.jetcd.options.GetOption;
+import io.etcd.jetcd.watch.WatchResponse;
+import io.holdfast.spi.Grant;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Waits for a queued claim's turn: watches the key just before its own, and no other. A watch that begins at an earlier
+ * revision waits for the server's next round of catching up; so this one begins now, and what was there is read once more
+ * when it has begun. The turn has come when no older key is there <em>and our own is</em>: it may have died while it was
+ * queued.
+ */
+final class EtcdWait {
+  private static final Duration PAUSE = Duration.ofMillis(200);
+
+  private final EtcdContext context;
+  private final EtcdClaim claim;
+  private final ReentrantLock lock = new ReentrantLock();
+
+  // guarded by the lock
+
+  private boolean closed;
+  private boolean looking;
+  private boolean again;
+  private @Nullable ByteSequence watched;
+  private Watch.@Nullable Watcher watcher;
+
+  EtcdWait(EtcdContext context, EtcdClaim claim) {
+    this.context = context;
+    this.claim = claim;
+  }
+
+  /** Puts the key under the waiters' lease, if it is not, and waits. */
+  void begin(@Nullable ByteSequence predecessor) {
+    EtcdLease.Term term = claim.term();
+    if (term != null && term == context.waiting.current()) {
+      follow(predecessor);
+      return;
+    }
+    CompletionStage<Optional<EtcdLease.Term>> move = context.move(claim, context.waiting);
+    move.whenComplete((moved, failure) -> {
+      if (failure != null) {
+        context.later(PAUSE, () -> retry(predecessor));
+      } else {
+        follow(moved.isPresent() ? predecessor : null);
+      }
+    });
+  }
+
+  private void retry(@Nullable ByteSequence predecessor) {
+    if (!isClosed()) {
+      begin(predecessor);
+    }
+  }
+
+  private void follow(@Nullable ByteSequence predecessor) {
+    if (predecessor == null) {
+      look();
+    } else {
+      watch(predecessor);
+    }
+  }
+
+  private boolean isClosed() {
+    lock.lock();
+    try {
+      return closed;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void close() {
+    lock.lock();
+    try {
+      closed = true;
+    } finally {
+      lock.unlock();
+    }
+    unwatch();
+  }
+
+  private void watch(ByteSequence key) {
+    lock.lock();
+    try {
+      if (closed || key.equals(watched)) {
+        return;
+      }
+    } finally {
+      lock.unlock();
+    }
+    unwatch();
+    Watch.Watcher begun;
+    try {
+      begun = context.calls.watch(key, new Events());
+    } catch (RuntimeException e) {
+      // the client was closed; should it only be ill, keep finds the turn
+      return;
+    }
+    boolean useless;
+    lock.lock();
+    try {
+      useless = closed;
+      if (!useless) {
+        watched = key;
+        watcher = begun;
+      }
+    } finally {
+      lock.unlock();
+    }
+    if (useless) {
+      begun.close();
+    }
+  }
+
+  private void unwatch() {
+    Watch.Watcher old;
+    lock.lock();
+    try {
+      old = watcher;
+      watcher = null;
+      watched = null;
+    } finally {
+      lock.unlock();
+    }
+    if (old != null) {
+      old.close();
+    }
+  }
+
+  /** Reads whose turn it is. One at a time; whoever asks meanwhile has it read again. */
+  void look() {
+    lock.lock();
+    try {
+      if (closed) {
+        return;
+      }
+      if (looking) {
+        again = true;
+        return;
+      }
+      looking = true;
+    } finally {
+      lock.unlock();
+    }
+    GetOption before = GetOption.builder()
+        .isPrefix(true)
+        .withSortField(GetOption.SortTarget.CREATE)
+        .withSortOrder(GetOption.SortOrder.DESCEND)
+        .withMaxCreateRevision(claim.revision() - 1)
+        .withLimit(1)
+        .withKeysOnly(true)
+        .build();
+    ByteSequence queue = context.queue(claim);
+    CompletionStage<TxnResponse> read = context.calls.txn(
+        List.of(EtcdContext.isThere(claim)),
+        List.of(
+            Op.get(claim.key, EtcdContext.KEY),
+            Op.get(queue, before),
+            Op.get(queue, EtcdContext.FIRST_KEY)),
+        List.of());
+    read.whenComplete((seen, failure) -> {
+      boolean once = lookedOnce();
+      if (failure != null) {
+        context.later(PAUSE, this::look);
+      } else if (!isClosed()) {
+        saw(seen);
+        if (once) {
+          look();
+        }
+      }
+    });
+  }
+
+  private boolean lookedOnce() {
+    lock.lock();
+    try {
+      boolean more = again;
+      looking = false;
+      again = false;
+      return more;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void saw(TxnResponse seen) {
+    if (!seen.isSucceeded()) {
+      // our own key died: whoever asks again is put at the end
+      claim.stopWaiting();
+      context.events.lookAgain(claim.claim.id());
+      return;
+    }
+    GetResponse before = seen.getGetResponses().get(1);
+    if (!before.getKvs().isEmpty()) {
+      watch(before.getKvs().get(0).getKey());
+      return;
+    }
+    long lease = seen.getGetResponses().get(0).getKvs().get(0).getLease();
+    boolean othersWait = seen.getGetResponses().get(2).getCount() > 1;
+    claim.granted(context.runtime.ticker().now());
+    claim.stopWaiting();
+    EtcdLease.Term term = claim.term();
+    if (term != null && term.id == lease && isLongEnough(term)) {
+      granted(term, given(term), othersWait);
+      return;
+    }
+    // an answer was lost on the way, or there is too little of the lease left: the key is put under the hold's own
+    CompletionStage<Optional<EtcdLease.Term>> move =
+        context.move(claim, context.lease(claim.claim.lease()));
+    move.whenComplete((moved, failure) -> {
+      if (failure != null || moved.isEmpty()) {
+        context.events.lookAgain(claim.claim.id());
+      } else {
+        granted(moved.get(), claim.claim.lease(), othersWait);
+      }
+    });
+  }
+
+  private Duration given(EtcdLease.Term term) {
+    Duration lease = claim.claim.lease();
+    return term.length().compareTo(lease) < 0 ? term.length() : lease;
+  }
+
+  private boolean isLongEnough(EtcdLease.Term term) {
+    return context.runtime.ticker().elapsedNanos(term.anchor()) < given(term).toNanos() / 2;
+  }
+
+  private void granted(EtcdLease.Term term, Duration lease, boolean othersWait) {
+    context.events.granted(
+        claim.claim.id(), new Grant(claim.revision(), term.anchor(), lease, othersWait));
+  }
+
+  private final class Events implements Watch.Listener {
+    @Override
+    public void onNext(WatchResponse response) {
+      // it has begun, or begun anew, or the key is gone: in each case what is there counts
+      look();
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+      // the client begins anew by itself, or not: then a new watch is needed
+      context.later(PAUSE, this::renew);
+    }
+
+    private void renew() {
+      unwatch();
+      look();
+    }
+
+    @Override
+    public void onCompleted() {
+      // it was closed, by us or after an error
+    }
+  }
+}
