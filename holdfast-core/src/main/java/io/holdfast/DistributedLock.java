@@ -79,6 +79,9 @@ public interface DistributedLock {
   /**
    * Waits until the lock is ours, within a budget. As {@link #acquire()}, but for the time-out.
    *
+   * <p>One attempt is made however small the budget is; if the store does not answer it, that takes {@code
+   * requestTimeout}.
+   *
    * @param waitAtMost the whole budget, local queue and store together; zero or less means one attempt
    * @return the hold, to be released
    * @throws AcquireTimeoutException if somebody else had the lock until the budget was spent; names the holder

@@ -27,6 +27,11 @@ record GivenSource(DataSource dataSource) implements JdbcSource {
   }
 
   @Override
+  public boolean isOurs() {
+    return false;
+  }
+
+  @Override
   public void close() {
     // it is not ours
   }

@@ -79,6 +79,9 @@ final class JdbcLane {
     @Nullable
     Loan loan;
 
+    /** How often a caller had it. */
+    int lent;
+
     Worker() {
       super("holdfast-jdbc-" + role);
       setDaemon(true);
@@ -117,9 +120,9 @@ final class JdbcLane {
           if (loan == null && !idle.contains(this)) {
             idle.addLast(this);
           }
-          int before = loans;
+          int before = lent;
           left = called.awaitNanos(left);
-          if (keepsIdle || loan != null || loans != before) {
+          if (keepsIdle || loan != null || lent != before) {
             left = IDLE_NANOS;
           }
         }
@@ -230,11 +233,13 @@ final class JdbcLane {
   }
 
   /**
-   * Lends the connection of the one that was at work last; null if none rests with one. Never for a request that may take
-   * long: MariaDB's driver cannot be hung up on while it reads, and a caller that is interrupted would have to wait.
+   * Lends the connection of the one that was at work last; null if none rests with one. Never one that may join a
+   * transaction of the caller's thread; nor for a request that may take long: MariaDB's driver cannot be hung up on while it
+   * reads, and a caller that is interrupted would have to wait.
    */
   private @Nullable Worker lend(Moment asked) {
-    if (context.runtime().requestTimeout().toNanos() > LONGEST_LOAN_NANOS) {
+    if (!context.source().isOurs()
+        || context.runtime().requestTimeout().toNanos() > LONGEST_LOAN_NANOS) {
       return null;
     }
     guard.lock();
@@ -244,13 +249,15 @@ final class JdbcLane {
       if (worker == null || session == null || closed) {
         return null;
       }
+      if (!watched) {
+        // first of all: nobody is lent anything that is not watched
+        watch(loans);
+        watched = true;
+      }
       idle.removeLast();
       worker.loan = new Loan(Thread.currentThread(), asked, session);
+      worker.lent++;
       loans++;
-      if (!watched) {
-        watched = true;
-        watch(loans);
-      }
       return worker;
     } finally {
       guard.unlock();
@@ -330,7 +337,12 @@ final class JdbcLane {
   /** Runs something: on the calling thread if that waits anyway and a connection rests, otherwise on one of the threads. */
   <T> CompletableFuture<T> submitOrRun(Work<T> work) {
     Moment asked = context.now();
-    Worker worker = context.runtime().callerWaits().getAsBoolean() ? lend(asked) : null;
+    Worker worker;
+    try {
+      worker = context.runtime().callerWaits().getAsBoolean() ? lend(asked) : null;
+    } catch (RuntimeException | Error e) {
+      return CompletableFuture.failedFuture(e);
+    }
     if (worker == null) {
       return submit(asked, work);
     }

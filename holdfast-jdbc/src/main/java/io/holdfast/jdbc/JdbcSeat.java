@@ -80,6 +80,8 @@ final class JdbcSeat {
         throw JdbcErrors.crowded(context.store());
       }
       JdbcSession ready = ready(lent);
+      // each statement has a time-out of its own, and a caller is not to wait for several
+      ready.giveUpWhen(lent ? () -> context.isOverdue(asked) : JdbcSession.NEVER);
       try {
         T answer = work.in(ready);
         usedNanos = context.runtime().ticker().nanos();

@@ -5,11 +5,13 @@ import java.lang.System.Logger.Level;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
 import java.sql.Statement;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.Executor;
+import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 
 /** A borrowed connection with its statements. One thread at a time uses it; only {@link #abort()} may come from another. */
@@ -25,6 +27,9 @@ final class JdbcSession {
     void run() throws SQLException;
   }
 
+  /** The request goes on as long as its statements do. */
+  static final BooleanSupplier NEVER = () -> false;
+
   private final Connection connection;
   private final JdbcTables tables;
   private final JdbcDialect.Setup setup;
@@ -33,6 +38,8 @@ final class JdbcSession {
   private final int isolation;
   private final int timeoutMillis;
   private long number = UUID.randomUUID().getMostSignificantBits() & (Long.MAX_VALUE >> 1);
+
+  private BooleanSupplier givesUp = NEVER;
 
   private JdbcSession(
       Connection connection, JdbcTables tables, JdbcDialect.Setup setup, int timeoutMillis)
@@ -86,6 +93,11 @@ final class JdbcSession {
     return connection.isValid(seconds);
   }
 
+  /** Begins a request, of which no further statement is begun once it is to be given up. */
+  void giveUpWhen(BooleanSupplier overdue) {
+    givesUp = overdue;
+  }
+
   /** Returns a number that no other session is likely to have, and that this one has not returned before. */
   long nextNumber() {
     return ++number;
@@ -107,6 +119,9 @@ final class JdbcSession {
 
   private PreparedStatement prepare(String sql, UnaryOperator<String> text, int keys)
       throws SQLException {
+    if (givesUp.getAsBoolean()) {
+      throw new SQLTimeoutException("the request's time was up before its next statement", "08006");
+    }
     PreparedStatement known = prepared.get(sql);
     if (known != null) {
       return known;

@@ -15,6 +15,12 @@ interface JdbcSource {
   /** Whether there is such a one to spare, as far as that is known. */
   boolean sparesOne();
 
+  /**
+   * Whether its connections are opened for us alone. Those of an application's pool may look at the thread that uses them,
+   * and take part in the transaction that it has.
+   */
+  boolean isOurs();
+
   /** Closes a pool of our own, and leaves the application's alone. */
   void close();
 }

@@ -242,7 +242,8 @@ final class MySqlDialect extends ServerDialect {
       return null;
     }
     long answer = answer(update);
-    return new Attempted.Granted(answer >> 1, (answer & 1) == 1);
+    // without a key, which nothing that was tried leaves out, the lock is ours and its revision is asked for
+    return answer < GRANTED ? null : new Attempted.Granted(answer >> 1, (answer & 1) == 1);
   }
 
   @Override

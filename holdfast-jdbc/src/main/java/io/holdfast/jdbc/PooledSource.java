@@ -162,6 +162,11 @@ final class PooledSource implements JdbcSource {
   }
 
   @Override
+  public boolean isOurs() {
+    return true;
+  }
+
+  @Override
   public void close() {
     HikariDataSource made;
     guard.lock();

@@ -16,11 +16,15 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -64,13 +68,48 @@ class CallersThreadTest {
     }
   }
 
+  /** As a pool of ours: its connections know nothing of who uses them. */
+  private record Ours(DataSource dataSource) implements JdbcSource {
+    @Override
+    public Connection connect() throws SQLException {
+      return dataSource.getConnection();
+    }
+
+    @Override
+    public Connection connectAside() throws SQLException {
+      return dataSource.getConnection();
+    }
+
+    @Override
+    public boolean sparesOne() {
+      return true;
+    }
+
+    @Override
+    public boolean isOurs() {
+      return true;
+    }
+
+    @Override
+    public void close() {
+      // each connection is closed by who has it
+    }
+  }
+
+  private static Holdfast ours(SqlKind kind, DataSource source) {
+    JdbcOptions options = JdbcOptions.DEFAULT;
+    JdbcDialect dialect = options.dialect(kind == SqlKind.POSTGRESQL, "test");
+    return Holdfast.builder()
+        .store(new JdbcStore(new Ours(source), dialect, options, "test"))
+        .build();
+  }
+
   /** Once there is a connection, a call that blocks anyway does its work itself, and no other thread does. */
   @ParameterizedTest
   @EnumSource
   void blockingCalls_runOnTheirThread(SqlKind kind) throws Exception {
     Executors executors = new Executors();
-    DataSource source = executors.of(kind.shared().dataSource());
-    try (Holdfast holdfast = Holdfast.builder().store(JdbcStore.using(source)).build()) {
+    try (Holdfast holdfast = ours(kind, executors.of(kind.shared().dataSource()))) {
       DistributedLock lock = holdfast.lock("callers");
       Await.until("a connection rests", () -> {
         executors.seen.clear();
@@ -84,6 +123,50 @@ class CallersThreadTest {
     }
   }
 
+  /** The application's connections may join the transaction of the thread that uses them: its threads use none for us. */
+  @ParameterizedTest
+  @EnumSource
+  void givenConnections_areNotUsedOnCallersThreads(SqlKind kind) throws Exception {
+    Executors executors = new Executors();
+    DataSource source = executors.of(kind.shared().dataSource());
+    try (Holdfast holdfast = Holdfast.builder().store(JdbcStore.using(source)).build()) {
+      DistributedLock lock = holdfast.lock("callers");
+      for (int i = 0; i < 20; i++) {
+        lock.acquire().release();
+      }
+      assertThat(executors.seen).isNotEmpty().doesNotContain(Thread.currentThread());
+    }
+  }
+
+  /** One caller after the other keeps one connection in use, and not all that a crowd before needed. */
+  @Test
+  void connectionsOfACrowd_areGivenBackWhileOneCallerGoesOn() throws Exception {
+    CountingDataSource source =
+        new CountingDataSource(SqlKind.POSTGRESQL.shared().dataSource());
+    try (Holdfast holdfast = ours(SqlKind.POSTGRESQL, source)) {
+      Await.until("there is a crowd", () -> {
+        List<CompletableFuture<Hold>> crowd = IntStream.range(0, 8)
+            .mapToObj(i -> holdfast.lock("crowd" + i).acquireAsync())
+            .toList();
+        crowd.forEach(each -> Await.value(each).release());
+        return source.opened() > 4;
+      });
+      DistributedLock lock = holdfast.lock("callers");
+      Await.until("it keeps one, and that for renewals", () -> {
+        lock.tryAcquire().orElseThrow().release();
+        return open(source) <= 2;
+      });
+    }
+  }
+
+  private static int open(CountingDataSource source) {
+    try {
+      return source.open();
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
   /**
    * The server does not answer: an interrupt is heard long before the request's time is up, and nothing stays behind.
    * MariaDB's driver cannot be hung up on while it reads, so that there the request's time has to pass.
@@ -94,10 +177,7 @@ class CallersThreadTest {
     try (SqlServer server = kind.start();
         Holdfast holdfast = connect(server, LONG_REQUEST)) {
       DistributedLock lock = holdfast.lock("silent");
-      lock.acquire().release();
-      server.pause();
-      Call<Hold> waiting = new Call<>(lock::acquire);
-      Await.until("it reads", waiting::reads);
+      Call<Hold> waiting = callOfASilentServer(server, lock);
       long interrupted = System.nanoTime();
       waiting.interrupt();
       assertThat(Await.failure(waiting.result)).isInstanceOf(InterruptedException.class);
@@ -109,11 +189,11 @@ class CallersThreadTest {
     }
   }
 
-  /** A call with less time than a request returns in its time. */
+  /** A call with less time than a request leaves it to another thread, and returns when the one attempt is given up. */
   @Test
   void briefCall_returnsWhileTheServerIsSilent() throws Exception {
     try (SqlServer server = SqlKind.POSTGRESQL.start();
-        Holdfast holdfast = connect(server, Duration.ofSeconds(5))) {
+        Holdfast holdfast = connect(server, LONG_REQUEST)) {
       DistributedLock lock = holdfast.lock("silent");
       lock.acquire().release();
       server.pause();
@@ -145,13 +225,29 @@ class CallersThreadTest {
       // closing waits for answers for as long as a request may take
       Holdfast holdfast = connect(server, Duration.ofSeconds(3));
       DistributedLock lock = holdfast.lock("silent");
-      lock.acquire().release();
-      server.pause();
-      Call<Hold> waiting = new Call<>(lock::acquire);
-      Await.until("it reads", waiting::reads);
+      Call<Hold> waiting = callOfASilentServer(server, lock);
       holdfast.close();
       assertThat(Await.failure(waiting.result)).isInstanceOf(IllegalStateException.class);
       server.resume();
+    }
+  }
+
+  /** Begins a call that reads an answer which does not come. Only where a connection rests does it read itself. */
+  private static Call<Hold> callOfASilentServer(SqlServer server, DistributedLock lock)
+      throws InterruptedException {
+    while (true) {
+      lock.acquire().release();
+      server.pause();
+      Call<Hold> waiting = new Call<>(lock::acquire);
+      if (waiting.readsSoon()) {
+        return waiting;
+      }
+      server.resume();
+      waiting.interrupt();
+      waiting.join();
+      if (!waiting.result.isCompletedExceptionally()) {
+        waiting.result.join().release();
+      }
     }
   }
 
@@ -182,8 +278,19 @@ class CallersThreadTest {
       }
     }
 
-    /** Whether it waits for bytes of the server. */
-    boolean reads() {
+    /** Whether it begins to wait for bytes of the server, and not for another thread. */
+    boolean readsSoon() {
+      return Await.present("it waits", () -> {
+        if (reads()) {
+          return Optional.of(true);
+        }
+        return getState() == State.WAITING || getState() == State.TIMED_WAITING
+            ? Optional.of(false)
+            : Optional.empty();
+      });
+    }
+
+    private boolean reads() {
       for (StackTraceElement each : getStackTrace()) {
         if (each.getMethodName().equals("read") && each.getClassName().startsWith("sun.nio.ch.")) {
           return true;

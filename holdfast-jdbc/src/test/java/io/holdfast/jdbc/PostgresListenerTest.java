@@ -167,7 +167,7 @@ class PostgresListenerTest {
 
   /**
    * It is the message that wakes the first in a fair queue: looks for fair claims go on while one listens, ever more rarely,
-   * and right after one of them the next is three seconds away.
+   * and right after one of them the next is as many seconds away as the last pause, and more.
    */
   @Test
   void release_wakesTheFirstInAFairQueue() throws Exception {
@@ -180,10 +180,10 @@ class PostgresListenerTest {
       Claim second = other.fair("x");
       other.busy(second);
       Await.until("one listens", () -> listeners(shared).size() == 1);
-      awaitLookAfter(Duration.ofSeconds(3), other, first, second);
+      awaitLookAfter(Duration.ofSeconds(2), other, first, second);
       other.told.clear();
       holder.end(held);
-      assertThat(other.told.poll(2, TimeUnit.SECONDS)).isEqualTo(first.id());
+      assertThat(other.told.poll(2_500, TimeUnit.MILLISECONDS)).isEqualTo(first.id());
       assertThat(other.told).isEmpty();
       other.granted(first);
     }

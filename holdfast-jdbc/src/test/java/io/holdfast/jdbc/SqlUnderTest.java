@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** One server of a kind for all tests of this JVM, emptied after each. */
+/** One server of a kind for all tests of this JVM, emptied before and after each. */
 final class SqlUnderTest implements StoreUnderTest {
   private static final Map<SqlKind, String> VERSIONS = new ConcurrentHashMap<>();
 
@@ -23,6 +23,8 @@ final class SqlUnderTest implements StoreUnderTest {
   SqlUnderTest(SqlKind kind) {
     this.kind = kind;
     this.server = kind.shared();
+    // others use it, too, and leave what they like
+    server.emptyTables();
   }
 
   @Override

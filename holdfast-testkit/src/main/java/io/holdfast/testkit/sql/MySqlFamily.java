@@ -48,7 +48,8 @@ public abstract class MySqlFamily extends SqlServer {
   }
 
   private void initialise(Path data, Path scratch) throws IOException {
-    List<String> arguments = new ArrayList<>(List.of("--no-defaults", "--datadir=" + data));
+    List<String> arguments =
+        new ArrayList<>(List.of("--no-defaults", "--datadir=" + data, "--tmpdir=" + scratch));
     arguments.addAll(SMALL);
     arguments.addAll(asRoot());
     initialise(arguments, Files.writeString(scratch.resolve("setup.sql"), SETUP));
@@ -72,6 +73,8 @@ public abstract class MySqlFamily extends SqlServer {
     List<String> arguments = new ArrayList<>(List.of(
         "--no-defaults",
         "--datadir=" + data(),
+        // one that starts deletes what it takes for leftovers there, also another server's
+        "--tmpdir=" + folder(),
         "--bind-address=127.0.0.1",
         "--port=" + port(),
         "--socket=" + folder().resolve("socket"),
