@@ -73,8 +73,9 @@ class EtcdVerbsTest {
   }
 
   private long grant(Claim claim, Mode mode) {
-    assertThat(attempt(claim, mode)).isInstanceOf(Answer.Granted.class);
-    return Await.value(store.inspect(name)).orElseThrow().token() >> 8;
+    Answer answer = attempt(claim, mode);
+    assertThat(answer).isInstanceOf(Answer.Granted.class);
+    return ((Answer.Granted) answer).grant().revision();
   }
 
   private Ended end(Claim claim) {
