@@ -43,6 +43,9 @@ final class Program {
           // what the archive does not fit is told there, and is no failure
           "-Xlog:disable",
           "-Xlog:all=error:stderr"));
+      if (Runtime.version().feature() >= 23) {
+        java.add("--sun-misc-unsafe-memory-access=allow");
+      }
       Path library = folder.resolve("native");
       start(List.of(), "prepare", library.toString());
       java.add("-Dorg.sqlite.lib.path=" + library);
