@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Stores that JDBC reaches. */
+/**
+ * Stores that JDBC reaches.
+ *
+ * <p>What PostgreSQL's driver makes by name is exported to it alone; that module need not be there.
+ */
+@SuppressWarnings("module")
 module io.holdfast.jdbc {
   requires static com.zaxxer.hikari;
   requires static org.jspecify;
@@ -8,6 +13,8 @@ module io.holdfast.jdbc {
   requires transitive java.sql;
 
   exports io.holdfast.jdbc;
+  exports io.holdfast.jdbc.postgres to
+      org.postgresql.jdbc;
 
   provides io.holdfast.spi.LockStoreFactory with
       io.holdfast.jdbc.JdbcStoreFactory,

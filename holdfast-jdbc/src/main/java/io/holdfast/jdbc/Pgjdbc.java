@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.jdbc;
 
+import io.holdfast.jdbc.postgres.ListeningSockets;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.sql.Connection;
@@ -9,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Properties;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,6 +50,30 @@ final class Pgjdbc {
     } catch (ClassNotFoundException | NoSuchMethodException e) {
       // another driver, an old one, or one that only the application's class loader knows: nothing of this is used
       return Optional.empty();
+    }
+  }
+
+  /**
+   * What the driver is told for a connection that listens: nothing, if it is another driver's, if the address has sockets of
+   * its own, or if the driver cannot find ours.
+   */
+  static Properties listening(String url) {
+    Properties properties = new Properties();
+    if (url.startsWith("jdbc:postgresql:")
+        && !url.contains("socketFactory=")
+        && DRIVER.map(Pgjdbc::findsOurs).orElse(false)) {
+      properties.setProperty("socketFactory", ListeningSockets.class.getName());
+    }
+    return properties;
+  }
+
+  private boolean findsOurs() {
+    try {
+      return Class.forName(ListeningSockets.class.getName(), false, type.getClassLoader())
+          == ListeningSockets.class;
+    } catch (ClassNotFoundException e) {
+      // the application's class loader has us, and a parent of it the driver: messages take a millisecond longer
+      return false;
     }
   }
 

@@ -108,7 +108,7 @@ final class PooledSource implements JdbcSource {
     } finally {
       guard.unlock();
     }
-    return DriverManager.getConnection(url);
+    return DriverManager.getConnection(url, Pgjdbc.listening(url));
   }
 
   @Override

@@ -38,7 +38,7 @@ abstract class ServerDialect implements JdbcDialect {
         AND w.seq < coalesce((SELECT own.seq FROM {waiter} own WHERE own.claim = ?), 9223372036854775807))""";
 
   private final String now;
-  private final SeenNames seen = new SeenNames();
+  private final GrantedNames granted = new GrantedNames();
 
   /**
    * Makes a dialect.
@@ -160,7 +160,7 @@ abstract class ServerDialect implements JdbcDialect {
       JdbcSession session, Claim claim, boolean waits, boolean inTurn, long giveUpUs, long wordUs)
       throws SQLException {
     String name = claim.name().name();
-    if (!inTurn && seen.contains(name)) {
+    if (!inTurn && granted.contains(name)) {
       Attempted taken = take(session, claim, giveUpUs);
       if (taken != null) {
         return taken;
@@ -168,10 +168,10 @@ abstract class ServerDialect implements JdbcDialect {
     }
     Attempted answer = ask(session, claim, waits, inTurn, giveUpUs, wordUs);
     if (answer instanceof Attempted.Granted) {
-      seen.add(name);
+      granted.add(name);
     } else if (answer instanceof Attempted.Busy) {
       // who waits is refused in one round trip
-      seen.remove(name);
+      granted.remove(name);
     }
     return answer;
   }

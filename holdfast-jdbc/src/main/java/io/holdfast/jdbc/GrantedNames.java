@@ -4,10 +4,10 @@ package io.holdfast.jdbc;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * Which locks were granted when they were last asked for, so that they have a row, and nobody wanted them. A guess, in a few kilobytes: names share places, the last one keeps
- * it, and who is taken for another costs a statement that finds nothing.
+ * Which locks were granted when they were last asked for, so that they have a row, and nobody wanted them. A guess, in a few
+ * kilobytes: names share places, the last one keeps it, and who is taken for another costs a statement that finds nothing.
  */
-final class SeenNames {
+final class GrantedNames {
   private static final int PLACES = 4096;
 
   private final AtomicIntegerArray hashes = new AtomicIntegerArray(PLACES);
