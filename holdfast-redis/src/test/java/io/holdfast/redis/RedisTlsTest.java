@@ -9,6 +9,7 @@ import io.holdfast.Holdfast;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.process.Certificates;
 import io.holdfast.testkit.process.ServerProcess;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;

@@ -172,6 +172,13 @@ public abstract class Contract {
     return inStore().filter(LockInfo::isTaken).isPresent();
   }
 
+  /** Says whether a try finds the lock taken; if not, gives back what it got. */
+  static boolean isRefused(DistributedLock lock) {
+    Optional<Hold> got = lock.tryAcquire();
+    got.ifPresent(Hold::release);
+    return got.isEmpty();
+  }
+
   /** Waits until the store has the lock neither taken nor waited for. */
   final void awaitNothingInStore() {
     Await.until(

@@ -165,12 +165,6 @@ public abstract class HoldAtLeastContract extends Contract {
     return one.isDone() ? Optional.of(one) : other.isDone() ? Optional.of(other) : Optional.empty();
   }
 
-  private static boolean isRefused(DistributedLock lock) {
-    Optional<Hold> got = lock.tryAcquire();
-    got.ifPresent(Hold::release);
-    return got.isEmpty();
-  }
-
   private static Duration tolerance(Holdfast holdfast) {
     return holdfast.guarantees().granularity().plusMillis(20);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.holdfast.redis;
+package io.holdfast.testkit.process;
 
 import io.holdfast.testkit.Await;
 import java.io.IOException;
@@ -17,29 +17,44 @@ import java.util.Base64;
 import java.util.List;
 
 /** A certificate authority for a test, made with the JDK's own keytool; certificates and keys as PEM files. */
-final class Certificates {
+public final class Certificates {
   private static final char[] PASSWORD = "changeit".toCharArray();
   private static final int LINE = 64;
 
   private final Path folder;
   private final Path store;
 
-  /** Makes an authority, {@code ca.pem}. */
-  Certificates(Path folder) {
+  /**
+   * Makes an authority, {@code ca.pem}.
+   *
+   * @param folder where the files are made; not removed
+   */
+  public Certificates(Path folder) {
     this.folder = folder;
     this.store = folder.resolve("keys.p12");
     keytool("ca", "-ext", "bc:c");
     pem("ca.pem", "CERTIFICATE", encoded(certificate("ca")));
   }
 
-  /** Makes {@code NAME.pem}, for these hosts, and its key {@code NAME.key}. */
-  void issue(String name, String hosts) {
+  /**
+   * Makes {@code NAME.pem}, and its key {@code NAME.key}.
+   *
+   * @param name what the files are called
+   * @param hosts whom it is for, as keytool has it: {@code ip:127.0.0.1}
+   */
+  public void issue(String name, String hosts) {
     keytool(name, "-signer", "ca", "-ext", "san=" + hosts);
     pem(name + ".pem", "CERTIFICATE", encoded(certificate(name)));
     pem(name + ".key", "PRIVATE KEY", key(name).getEncoded());
   }
 
-  String file(String name) {
+  /**
+   * Returns where a file is.
+   *
+   * @param name for example {@code ca.pem}
+   * @return its path
+   */
+  public String file(String name) {
     return folder.resolve(name).toString();
   }
 

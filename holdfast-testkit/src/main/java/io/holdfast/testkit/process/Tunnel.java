@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.testkit.process;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A piece of network between clients and a server, on loopback, that can fall silent: connections stay, new ones are
+ * accepted, and nothing passes until {@link #heal()}. What was sent meanwhile arrives then, late; or never, after {@link #drop()}.
+ */
+public final class Tunnel implements AutoCloseable {
+  private static final int PIECE = 8192;
+
+  private final int target;
+  private final ServerSocket listening;
+  private final Set<Socket> open = ConcurrentHashMap.newKeySet();
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition healed = lock.newCondition();
+  private boolean requestsStalled;
+  private boolean repliesStalled;
+
+  /**
+   * Opens it.
+   *
+   * @param target the port of this machine that it leads to; nobody need listen there yet
+   */
+  public Tunnel(int target) {
+    this.target = target;
+    try {
+      listening = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
+    } catch (IOException e) {
+      throw new UncheckedIOException("no port for the tunnel", e);
+    }
+    start("accepts", this::accept);
+  }
+
+  /**
+   * Returns where it listens.
+   *
+   * @return a port of this machine
+   */
+  public int port() {
+    return listening.getLocalPort();
+  }
+
+  /** Lets nothing through any more, in neither direction. */
+  public void stall() {
+    stalled(true, true);
+  }
+
+  /** Lets requests through, but no replies. */
+  public void stallReplies() {
+    stalled(false, true);
+  }
+
+  /** Breaks all connections; what has not got through is lost. Does not {@link #heal()}. */
+  public void drop() {
+    open.forEach(Tunnel::close);
+  }
+
+  /** Lets everything through again, also what was held back. */
+  public void heal() {
+    stalled(false, false);
+  }
+
+  private void stalled(boolean requests, boolean replies) {
+    lock.lock();
+    try {
+      requestsStalled = requests;
+      repliesStalled = replies;
+      healed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void accept() {
+    try {
+      while (true) {
+        Socket client = listening.accept();
+        start("connects", () -> connect(client));
+      }
+    } catch (IOException e) {
+      // closed
+      drop();
+    }
+  }
+
+  private void connect(Socket client) {
+    open.add(client);
+    try {
+      Socket server = new Socket(InetAddress.getLoopbackAddress(), target);
+      open.add(server);
+      client.setTcpNoDelay(true);
+      server.setTcpNoDelay(true);
+      start("replies", () -> pump(server, client, false));
+      pump(client, server, true);
+    } catch (IOException e) {
+      // nobody listens there
+      close(client);
+      open.remove(client);
+    }
+  }
+
+  private void pump(Socket from, Socket to, boolean requests) {
+    byte[] piece = new byte[PIECE];
+    try {
+      InputStream in = from.getInputStream();
+      OutputStream out = to.getOutputStream();
+      for (int read = in.read(piece); read >= 0; read = in.read(piece)) {
+        awaitHealed(requests);
+        out.write(piece, 0, read);
+      }
+      awaitHealed(requests);
+    } catch (IOException e) {
+      // one of them is gone, and the other one hears of it
+    } finally {
+      close(from);
+      close(to);
+      open.remove(from);
+      open.remove(to);
+    }
+  }
+
+  private void awaitHealed(boolean requests) {
+    lock.lock();
+    try {
+      while (requests ? requestsStalled : repliesStalled) {
+        healed.awaitUninterruptibly();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private static void start(String what, Runnable work) {
+    Thread thread = new Thread(work, "holdfast-tunnel-" + what);
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private static void close(Socket socket) {
+    try {
+      socket.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException("a connection cannot be closed", e);
+    }
+  }
+
+  /** Closes it, and all connections through it. */
+  @Override
+  public void close() {
+    heal();
+    try {
+      listening.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException("the tunnel cannot be closed", e);
+    }
+    drop();
+  }
+}
