@@ -23,6 +23,16 @@ record GivenClient(CuratorFramework curator) implements ZooKeeperClients {
     return ZooDefs.Ids.OPEN_ACL_UNSAFE;
   }
 
+  @Override
+  public String servers() {
+    return curator.getZookeeperClient().getCurrentConnectionString();
+  }
+
+  @Override
+  public void close() {
+    // nothing was made
+  }
+
   /** What Curator puts before every path of this client. */
   String namespace() {
     String namespace = curator.getNamespace();

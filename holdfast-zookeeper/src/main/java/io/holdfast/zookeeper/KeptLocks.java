@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.zookeeper;
 
+import io.holdfast.Scheduler.Scheduled;
+import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreEvents;
 import io.holdfast.spi.StoreRuntime;
 import io.holdfast.zookeeper.NodeData.KeptLock;
@@ -12,8 +15,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.Op;
+import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Locks that stay taken after their release: a persistent marker in the folder, with the time until which it is kept by the
@@ -29,11 +34,20 @@ final class KeptLocks {
   private static final long UNREADABLE_MILLIS = 1000;
 
   private final ZooKeeperClients clients;
+  private final ZooKeeperSessions sessions;
+  private final Watches watches;
   private final StoreRuntime runtime;
   private final StoreEvents events;
 
-  KeptLocks(ZooKeeperClients clients, StoreRuntime runtime, StoreEvents events) {
+  KeptLocks(
+      ZooKeeperClients clients,
+      ZooKeeperSessions sessions,
+      Watches watches,
+      StoreRuntime runtime,
+      StoreEvents events) {
     this.clients = clients;
+    this.sessions = sessions;
+    this.watches = watches;
     this.runtime = runtime;
     this.events = events;
   }
@@ -48,22 +62,72 @@ final class KeptLocks {
     static final State FREE = new State(true, Duration.ZERO);
   }
 
-  /** Looks, for the claim that is first in the queue; has it look again when the time has come or the marker is gone. */
-  CompletionStage<State> look(OwnClaim own, Node node, Link link, String marker, byte[] data) {
-    Watcher woken = event -> {
-      if (event.getType() == Watcher.Event.EventType.NodeDeleted) {
-        events.lookAgain(own.claim.id());
+  /** Looks, for the claim that is first in the queue; has it look again, unless it is a try, when the time has come or the marker is gone. */
+  CompletionStage<State> look(
+      OwnClaim own, Node node, Link link, String marker, byte[] data, Mode mode) {
+    if (mode == Mode.TRY) {
+      return look(own, node, link, marker, data, (Waiting) null);
+    }
+    Waiting waiting = new Waiting(own.claim.id());
+    waiting.shared = watches.join(link, marker, waiting);
+    return look(own, node, link, marker, data, waiting).whenComplete((state, failure) -> {
+      if (state == null || state.isFree()) {
+        waiting.cancel();
       }
-    };
-    CompletableFuture<Reply<Data>> seen = link.data(marker, woken);
+    });
+  }
+
+  private CompletionStage<State> look(
+      OwnClaim own, Node node, Link link, String marker, byte[] data, @Nullable Waiting waiting) {
+    CompletableFuture<Reply<Data>> seen =
+        link.data(marker, waiting == null ? null : waiting.shared);
     // the time of the change is the server's time now
     CompletableFuture<Reply<Stat>> clock = link.set(node.path(), data);
-    return seen.thenCombine(clock, (found, changed) -> judge(own, link, marker, found, changed))
+    return seen.thenCombine(
+            clock, (found, changed) -> judge(own, link, marker, found, changed, waiting))
         .thenCompose(state -> state);
   }
 
+  /** What wakes a claim behind a kept lock, until it is cancelled. */
+  private final class Waiting implements Watcher, Scheduled {
+    private final ClaimId claim;
+    private volatile Watches.@Nullable Shared shared;
+    private volatile @Nullable Scheduled timer;
+
+    Waiting(ClaimId claim) {
+      this.claim = claim;
+    }
+
+    @Override
+    public void process(WatchedEvent event) {
+      if (event.getType() == Event.EventType.NodeDeleted) {
+        events.lookAgain(claim);
+      }
+    }
+
+    @Override
+    public void cancel() {
+      Watches.Shared joined = shared;
+      if (joined != null) {
+        joined.leave(this);
+      }
+      Scheduled due = timer;
+      if (due != null) {
+        due.cancel();
+      }
+    }
+  }
+
   private CompletionStage<State> judge(
-      OwnClaim own, Link link, String marker, Reply<Data> found, Reply<Stat> changed) {
+      OwnClaim own,
+      Link link,
+      String marker,
+      Reply<Data> found,
+      Reply<Stat> changed,
+      @Nullable Waiting waiting) {
+    if (found.isAbsent()) {
+      watches.absent(link, marker);
+    }
     if (found.isAbsent() || !changed.isOk()) {
       // the caller lists again, and hears of other trouble from that
       return CompletableFuture.completedFuture(State.FREE);
@@ -73,7 +137,11 @@ final class KeptLocks {
     long left =
         kept.map(known -> known.untilMillis() - changed.get().getMtime()).orElse(UNREADABLE_MILLIS);
     if (left > 0) {
-      runtime.scheduler().schedule(() -> events.lookAgain(own.claim.id()), left * 1_000_000L);
+      if (waiting != null) {
+        waiting.timer =
+            runtime.scheduler().schedule(() -> events.lookAgain(own.claim.id()), left * 1_000_000L);
+        own.looks(waiting);
+      }
       return CompletableFuture.completedFuture(new State(false, Duration.ofMillis(left)));
     }
     return link.delete(marker, -1).thenApply(deleted -> State.FREE);
@@ -92,12 +160,15 @@ final class KeptLocks {
       }
       String marker = ZooKeeperPaths.marker(ZooKeeperPaths.parent(node.path()), node.revision());
       byte[] data = NodeData.write(new KeptLock(until, node.revision()));
+      // whatever comes of it: the answer may be lost
+      cleanLater(marker, own, left);
       return link.multi(
               Op.create(marker, data, clients.acl(), CreateMode.PERSISTENT),
               Op.delete(node.path(), -1))
           .thenApply(reply -> {
-            if (reply.isOk()) {
-              cleanLater(marker, own, left);
+            if (reply.isLost()) {
+              // it may be made so late
+              cleanLater(marker, own, left + link.handle().getSessionTimeout());
             }
             return reply;
           });
@@ -112,7 +183,13 @@ final class KeptLocks {
             () -> {
               Link link = own.session.link();
               if (link != null) {
-                Link.unasked(link.delete(marker, -1));
+                Link.unasked(link.delete(marker, -1).thenAccept(deleted -> {
+                  if (!deleted.isAgreed() && !sessions.isClosed()) {
+                    cleanLater(marker, own, 0);
+                  }
+                }));
+              } else if (!sessions.isClosed()) {
+                cleanLater(marker, own, 0);
               }
             },
             leftMillis * 1_000_000L + LATER_NANOS);

@@ -14,6 +14,7 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
@@ -27,9 +28,12 @@ final class Link {
   private final ZooKeeperSession session;
   private final ZooKeeper handle;
   private final long sessionId;
+  private final String nothing;
 
-  Link(ZooKeeperSession session, ZooKeeper handle) {
+  /** The path is one where nothing ever is. */
+  Link(ZooKeeperSession session, ZooKeeper handle, String nothing) {
     this.session = session;
+    this.nothing = nothing;
     this.handle = handle;
     this.sessionId = handle.getSessionId();
   }
@@ -43,9 +47,14 @@ final class Link {
     return handle;
   }
 
+  /** Whether the connection is encrypted. */
+  boolean isEncrypted() {
+    return handle.getClientConfig().getBoolean(ZKClientConfig.SECURE_CLIENT);
+  }
+
   CompletableFuture<Reply<Created>> create(
       String path, byte[] data, List<ACL> acl, CreateMode mode) {
-    Call<Created> call = new Call<>();
+    Call<Created> call = new Call<>(true);
     AsyncCallback.Create2Callback callback = (rc, asked, ctx, made, stat) ->
         call.answered(rc, made == null || stat == null ? null : new Created(made, stat));
     handle.create(path, data, acl, mode, callback, null);
@@ -53,7 +62,7 @@ final class Link {
   }
 
   CompletableFuture<Reply<Children>> children(String path) {
-    Call<Children> call = new Call<>();
+    Call<Children> call = new Call<>(false);
     AsyncCallback.Children2Callback callback = (rc, asked, ctx, names, stat) ->
         call.answered(rc, names == null || stat == null ? null : new Children(names, stat));
     handle.getChildren(path, false, callback, null);
@@ -69,7 +78,7 @@ final class Link {
   }
 
   CompletableFuture<Reply<Data>> data(String path, @Nullable Watcher watcher) {
-    Call<Data> call = new Call<>();
+    Call<Data> call = new Call<>(false);
     AsyncCallback.DataCallback callback = (rc, asked, ctx, bytes, stat) -> call.answered(
         rc, stat == null ? null : new Data(bytes == null ? new byte[0] : bytes, stat));
     handle.getData(path, watcher, callback, null);
@@ -77,30 +86,37 @@ final class Link {
   }
 
   CompletableFuture<Reply<Stat>> set(String path, byte[] data) {
-    Call<Stat> call = new Call<>();
+    Call<Stat> call = new Call<>(true);
     AsyncCallback.StatCallback callback = (rc, asked, ctx, stat) -> call.answered(rc, stat);
     handle.setData(path, data, -1, callback, null);
     return call.future;
   }
 
   CompletableFuture<Reply<Boolean>> delete(String path, int version) {
-    Call<Boolean> call = new Call<>();
+    Call<Boolean> call = new Call<>(true);
     AsyncCallback.VoidCallback callback = (rc, asked, ctx) -> call.answered(rc, true);
     handle.delete(path, version, callback, null);
     return call.future;
   }
 
   CompletableFuture<Reply<List<OpResult>>> multi(Op... all) {
-    Call<List<OpResult>> call = new Call<>();
+    Call<List<OpResult>> call = new Call<>(true);
     AsyncCallback.MultiCallback callback =
         (rc, asked, ctx, results) -> call.answered(rc, results == null ? List.of() : results);
     handle.multi(List.of(all), callback, null);
     return call.future;
   }
 
+  CompletableFuture<Reply<List<ACL>>> acl(String path) {
+    Call<List<ACL>> call = new Call<>(false);
+    AsyncCallback.ACLCallback callback = (rc, asked, ctx, acl, stat) -> call.answered(rc, acl);
+    handle.getACL(path, new Stat(), callback, null);
+    return call.future;
+  }
+
   /** The paths of all ephemeral nodes of this session below a path. */
   CompletableFuture<Reply<List<String>>> ephemerals(String below) {
-    Call<List<String>> call = new Call<>();
+    Call<List<String>> call = new Call<>(false);
     AsyncCallback.EphemeralsCallback callback =
         (rc, ctx, paths) -> call.answered(rc, paths == null ? List.of() : paths);
     handle.getEphemerals(below, callback, null);
@@ -112,25 +128,52 @@ final class Link {
     answer.isDone();
   }
 
+  /**
+   * Asks for something that needs a majority and changes nothing: the deletion of a node that is not there. Reads prove nothing: a server that is cut off
+   * from the others goes on answering them until it notices, while those end its clients' sessions.
+   */
+  CompletableFuture<Reply<Boolean>> agree() {
+    return delete(nothing, -1);
+  }
+
+  /** As {@link #children}, and a majority has heard of this connection since it was sent. */
+  CompletableFuture<Reply<Children>> childrenAgreed(String path) {
+    return agreed(agree(), children(path));
+  }
+
+  /** A list that was asked for after a request that needs a majority; it counts from then. */
+  static CompletableFuture<Reply<Children>> agreed(
+      CompletableFuture<? extends Reply<?>> before, CompletableFuture<Reply<Children>> list) {
+    return before.thenCombine(
+        list,
+        (proof, found) -> proof.isAgreed()
+            ? found.since(proof.sent())
+            : new Reply<>(proof.code(), null, proof.sent()));
+  }
+
+  /** A sign of life. */
+  void touch() {
+    AsyncCallback.StatCallback ignored = (rc, asked, ctx, stat) -> {};
+    handle.exists(nothing, false, ignored, null);
+  }
+
   /** A request that is about to be sent. */
   private final class Call<T> {
     private final Moment sent = session.now();
     private final CompletableFuture<Reply<T>> future = new CompletableFuture<>();
+    private final boolean changes;
+
+    Call(boolean changes) {
+      this.changes = changes;
+    }
 
     void answered(int rc, @Nullable T value) {
       Code code = Code.get(rc);
       Reply<T> reply = new Reply<>(code == null ? Code.SYSTEMERROR : code, value, sent);
-      if (isFromTheServer(reply)) {
-        session.acknowledged(sent);
+      if (changes && reply.isAgreed()) {
+        session.agreed(sent);
       }
       future.complete(reply);
-    }
-
-    private boolean isFromTheServer(Reply<T> reply) {
-      return !reply.isLost()
-          && reply.code() != Code.SESSIONEXPIRED
-          && reply.code() != Code.SESSIONMOVED
-          && reply.code() != Code.AUTHFAILED;
     }
   }
 }

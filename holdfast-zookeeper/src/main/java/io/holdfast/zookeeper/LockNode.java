@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A claim's node, as its name says: {@code KIND-CLIENT-NUMBER-SESSION-EXPECTED_SEQUENCE}. The kind is {@code q} for a claim
@@ -72,5 +73,20 @@ record LockNode(
   /** A try that was certainly not the first when it came: it leaves as soon as its client has seen that. */
   boolean isLeaving() {
     return isTry && expected != sequence;
+  }
+
+  /** Returns the node of a claim of a session; null if it is not in the queue. One of another session is somebody else's. */
+  static @Nullable LockNode of(List<LockNode> queue, ClaimId id, long session) {
+    for (LockNode each : queue) {
+      if (each.session == session && each.claim.equals(id)) {
+        return each;
+      }
+    }
+    return null;
+  }
+
+  /** Whether clients other than this claim's are in the queue. */
+  static boolean othersThan(ClaimId id, List<LockNode> queue) {
+    return queue.stream().anyMatch(each -> !each.claim.client().equals(id.client()));
   }
 }

@@ -2,6 +2,7 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.Moment;
+import io.holdfast.Scheduler.Scheduled;
 import io.holdfast.Ticker;
 import io.holdfast.spi.Claim;
 import java.util.concurrent.CompletableFuture;
@@ -24,8 +25,11 @@ final class OwnClaim {
 
   private @Nullable Node node;
   private @Nullable Predecessor watched;
+  private @Nullable Scheduled looking;
   private @Nullable Moment lostAt;
+  private @Nullable Moment lostSent;
   private boolean granted;
+  private boolean expiring;
   private boolean ended;
   private boolean othersWait;
   private Moment madeAt;
@@ -70,6 +74,10 @@ final class OwnClaim {
     return turns == 0 && node == null && lostAt == null;
   }
 
+  synchronized boolean isIdle() {
+    return turns == 0;
+  }
+
   /** Runs it when all turns before it are over. */
   <T> CompletableFuture<T> inTurn(Supplier<CompletionStage<T>> turn) {
     CompletableFuture<T> result = new CompletableFuture<>();
@@ -102,11 +110,10 @@ final class OwnClaim {
     return node;
   }
 
-  /** The server made the node, or it was found again. */
+  /** The server made the node, or it was found again; its making was asked for then, or later. */
   synchronized void made(Node fresh, Moment sent) {
     if (node == null || !node.path().equals(fresh.path())) {
-      granted = false;
-      watched = null;
+      gone();
       madeAt = sent;
     }
     node = fresh;
@@ -116,12 +123,32 @@ final class OwnClaim {
   synchronized void gone() {
     node = null;
     granted = false;
+    expiring = false;
+    hearNothing();
+  }
+
+  private void hearNothing() {
+    if (watched != null) {
+      watched.leave();
+    }
     watched = null;
+    if (looking != null) {
+      looking.cancel();
+    }
+    looking = null;
   }
 
   /** The answer to the making of a node was lost: there may be one, or one may come. */
-  synchronized void lost(Moment now) {
+  synchronized void lost(Moment now, Moment sent) {
     lostAt = now;
+    if (lostSent == null) {
+      lostSent = sent;
+    }
+  }
+
+  /** Returns the moment before which no node of a lost answer was made. */
+  synchronized Moment lostSince(Moment otherwise) {
+    return lostSent == null ? otherwise : lostSent;
   }
 
   synchronized boolean mayHaveMore() {
@@ -135,16 +162,30 @@ final class OwnClaim {
 
   synchronized void foundAll() {
     lostAt = null;
+    lostSent = null;
   }
 
-  /** It has the lock, and the engine was or will be told so for a time. */
-  synchronized void granted(Moment now, long forNanos) {
+  /** It has the lock, and the engine was or will be told so for a time; unless its node is being taken away, which is returned as false. */
+  synchronized boolean granted(Moment now, long forNanos) {
+    if (!stays(now, forNanos)) {
+      return false;
+    }
     if (!granted) {
       heardAt = now;
     }
     granted = true;
-    watched = null;
-    stays(now, forNanos);
+    hearNothing();
+    return true;
+  }
+
+  /** As {@link #granted}, if it still waits for that. */
+  synchronized boolean grantedBy(Predecessor which, Moment now, long forNanos) {
+    return isWatching(which) && granted(now, forNanos);
+  }
+
+  /** It has not got the lock after all. */
+  synchronized void notGranted() {
+    granted = false;
   }
 
   synchronized boolean isGranted() {
@@ -156,14 +197,40 @@ final class OwnClaim {
     return Math.max(0, (heardAt.nanos() - madeAt.nanos()) / 1_000_000L);
   }
 
-  /** Unless the engine says more, the node is taken away after that time: what its lease says, the session does not know. */
-  synchronized void stays(Moment now, long forNanos) {
+  /**
+   * Unless the engine says more, the node is taken away after that time: what its lease says, the session does not know. False if
+   * that has begun.
+   */
+  synchronized boolean stays(Moment now, long forNanos) {
+    if (expiring) {
+      return false;
+    }
     refreshedAt = now;
     staysNanos = forNanos;
+    return true;
   }
 
   synchronized boolean isOverdue(Ticker ticker) {
     return node != null && turns == 0 && ticker.elapsedNanos(refreshedAt) > staysNanos;
+  }
+
+  /**
+   * Begins to take an overdue node away, in a turn: from now on nothing that is heard of it counts.
+   *
+   * @return the node; null if it is not overdue, or no longer
+   */
+  synchronized @Nullable Node expires(Ticker ticker) {
+    if (node == null || ticker.elapsedNanos(refreshedAt) <= staysNanos) {
+      return null;
+    }
+    expiring = true;
+    hearNothing();
+    return node;
+  }
+
+  /** Whether a delete of its node may be under way that nobody has asked for. */
+  synchronized boolean isExpiring() {
+    return expiring;
   }
 
   synchronized void othersWait(boolean others) {
@@ -177,24 +244,40 @@ final class OwnClaim {
   /** The engine wants no more of it. */
   synchronized void end() {
     ended = true;
-    watched = null;
+    hearNothing();
   }
 
   synchronized boolean isEnded() {
     return ended;
   }
 
-  /** Returns the watch on the node ahead: the one that is there already if it is the same node. */
+  /** Returns the watch on the node ahead: the one that is there already if it is the same node, and it has heard all. */
   synchronized Predecessor watch(Predecessor fresh) {
     Predecessor there = watched;
-    if (there != null && there.isFor(fresh)) {
+    if (there != null && there.serves(fresh)) {
       return there;
     }
+    hearNothing();
     watched = fresh;
     return fresh;
   }
 
+  /** It is first in the queue of a kept lock, and looks again later. */
+  synchronized void looks(Scheduled later) {
+    hearNothing();
+    if (ended || granted || node == null) {
+      later.cancel();
+    } else {
+      looking = later;
+    }
+  }
+
+  /** Whether it will look again at a kept lock. */
+  synchronized boolean isLooking() {
+    return looking != null;
+  }
+
   synchronized boolean isWatching(Predecessor which) {
-    return watched == which && !ended && !granted;
+    return watched == which && !ended && !granted && !expiring;
   }
 }

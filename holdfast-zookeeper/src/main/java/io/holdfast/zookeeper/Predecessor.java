@@ -4,11 +4,15 @@ package io.holdfast.zookeeper;
 import java.util.Objects;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The watch on the node right ahead of a waiting claim's, and on no other. Where that node had the lock when it was seen, its
  * deletion is the grant: all that came before it are gone, and nobody can come between. It is not, if that node was changed: whoever is going
- * to keep the lock changes its node first, and leaves a marker when it deletes it.
+ * to keep the lock changes its node first, and leaves a marker when it deletes it. Nor if the connection broke in between: of a node that was
+ * changed and then deleted meanwhile, a server tells the deletion only.
  */
 final class Predecessor implements Watcher {
   private final OwnClaim claim;
@@ -16,7 +20,9 @@ final class Predecessor implements Watcher {
   private final String path;
   private final boolean held;
   private final Woken woken;
+  private volatile boolean seen;
   private volatile boolean changed;
+  private volatile Watches.@Nullable Shared shared;
 
   /** Who hears of it, on the event thread. */
   interface Woken {
@@ -54,24 +60,55 @@ final class Predecessor implements Watcher {
     return path;
   }
 
-  boolean isFor(Predecessor other) {
-    return path.equals(other.path) && own.path().equals(other.own.path()) && held == other.held;
+  /** Whether it does as well as another one. */
+  boolean serves(Predecessor other) {
+    return !changed
+        && path.equals(other.path)
+        && own.path().equals(other.own.path())
+        && held == other.held;
   }
 
-  /** The node was seen with this version of its data, or more was heard of it. */
+  /** Hears what is told of the node; returns what to watch it with. */
+  Watcher join(Watches watches, Link link) {
+    Watches.Shared joined = watches.join(link, path, this);
+    shared = joined;
+    if (!claim.isWatching(this)) {
+      leave();
+    }
+    return joined;
+  }
+
+  /** Hears no more. */
+  void leave() {
+    Watches.Shared joined = shared;
+    if (joined != null) {
+      joined.leave(this);
+    }
+  }
+
+  /** The node was seen with this version of its data. */
   void seen(int version) {
-    changed |= version > 0;
+    if (version > 0) {
+      changed = true;
+    }
+    seen = true;
   }
 
   /** Whether its deletion alone says that the claim has the lock. */
   boolean decides() {
-    return held && !changed;
+    return held && seen && !changed;
   }
 
   @Override
   public void process(WatchedEvent event) {
+    if (event.getType() == EventType.None) {
+      if (event.getState() != KeeperState.SyncConnected) {
+        changed = true;
+      }
+      return;
+    }
     if (!claim.isWatching(this) || !Objects.equals(event.getPath(), path)) {
-      // over, or the state of the connection
+      // over
       return;
     }
     switch (event.getType()) {

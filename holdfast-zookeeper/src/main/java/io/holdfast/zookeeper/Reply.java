@@ -57,6 +57,19 @@ record Reply<T>(Code code, @Nullable T value, Moment sent) {
         || code == Code.REQUESTTIMEOUT;
   }
 
+  /** Of a request that changes something: whether a majority of the servers has agreed on what became of it. */
+  boolean isAgreed() {
+    return switch (code) {
+      case OK, NONODE, NODEEXISTS, NOTEMPTY, BADVERSION, NOAUTH -> true;
+      default -> false;
+    };
+  }
+
+  /** The same, as if it had been sent earlier. */
+  Reply<T> since(Moment earlier) {
+    return new Reply<>(code, value, earlier);
+  }
+
   /** Returns what was asked for; only where {@link #isOk()}. */
   T get() {
     return Objects.requireNonNull(value, "value");

@@ -13,11 +13,13 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
 
 /** Reads an address for Curator. Its parts may be secret: nothing here is shown. */
 final class ZooKeeperAddress implements ZooKeeperClients {
   private static final int PORT = 2181;
+  private static final int SECURE_PORT = 2281;
   private static final int HIGHEST_PORT = 65535;
   private static final String FORM = "write zookeeper://HOST:PORT,HOST:PORT/ROOT";
 
@@ -27,10 +29,21 @@ final class ZooKeeperAddress implements ZooKeeperClients {
   private final String login;
   private final Duration connectTimeout;
   private final List<ACL> acl;
+  private final ZooKeeperTls tls;
 
   ZooKeeperAddress(StoreAddress address) {
     this.address = address;
-    address.requireOnly("longest-lease", "tick", "connect-timeout", "acl");
+    address.requireOnly(
+        "longest-lease",
+        "tick",
+        "connect-timeout",
+        "acl",
+        "sasl",
+        "tls",
+        "tls-ca",
+        "tls-cert",
+        "tls-key");
+    this.tls = new ZooKeeperTls(address);
     if (address.url().indexOf('?') >= 0) {
       // not shown: it may hold a password
       throw wrong("a ZooKeeper address takes only holdfast.* parameters");
@@ -87,7 +100,7 @@ final class ZooKeeperAddress implements ZooKeeperClients {
     int colon = text.lastIndexOf(':');
     boolean hasPort = colon > text.lastIndexOf(']');
     String host = hasPort ? text.substring(0, colon) : text;
-    int port = hasPort ? port(text.substring(colon + 1)) : PORT;
+    int port = hasPort ? port(text.substring(colon + 1)) : tls.isOn() ? SECURE_PORT : PORT;
     if (host.isEmpty() || (host.indexOf(':') >= 0 && !host.startsWith("["))) {
       throw wrong("it names no server; " + FORM);
     }
@@ -118,8 +131,13 @@ final class ZooKeeperAddress implements ZooKeeperClients {
     }
   }
 
+  /** Whether the servers come to know who we are, so that nodes can belong to us. */
+  private boolean hasLogin() {
+    return !login.isEmpty() || tls.showsWhoWeAre() || address.option("sasl").isPresent();
+  }
+
   private List<ACL> readAcl() {
-    String text = address.option("acl").orElse(login.isEmpty() ? "open" : "creator");
+    String text = address.option("acl").orElse(hasLogin() ? "creator" : "open");
     return switch (text.toLowerCase(Locale.ROOT)) {
       case "open" -> ZooDefs.Ids.OPEN_ACL_UNSAFE;
       case "creator" -> ZooDefs.Ids.CREATOR_ALL_ACL;
@@ -138,6 +156,16 @@ final class ZooKeeperAddress implements ZooKeeperClients {
   }
 
   @Override
+  public String servers() {
+    return servers;
+  }
+
+  @Override
+  public void close() {
+    tls.close();
+  }
+
+  @Override
   public CuratorFramework client(int sessionMillis) {
     return builder(sessionMillis).build();
   }
@@ -151,11 +179,23 @@ final class ZooKeeperAddress implements ZooKeeperClients {
         .retryPolicy(new RetryOneTime(100))
         // which would read the ensemble's configuration, and connect to addresses that may not be meant for us
         .ensembleTracker(false)
-        .canBeReadOnly(false);
+        .canBeReadOnly(false)
+        .zkClientConfig(config());
     if (!login.isEmpty()) {
       builder.authorization("digest", login.getBytes(StandardCharsets.UTF_8));
     }
     return builder;
+  }
+
+  /** What is not said here is as ZooKeeper's client reads it from system properties. */
+  private ZKClientConfig config() {
+    ZKClientConfig config = new ZKClientConfig();
+    address.option("sasl").ifPresent(section -> {
+      config.setProperty(ZKClientConfig.ENABLE_CLIENT_SASL_KEY, "true");
+      config.setProperty(ZKClientConfig.LOGIN_CONTEXT_NAME_KEY, section);
+    });
+    tls.into(config);
+    return config;
   }
 
   private ConfigurationException wrong(String message) {

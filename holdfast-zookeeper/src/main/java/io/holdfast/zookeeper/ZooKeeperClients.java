@@ -15,4 +15,10 @@ interface ZooKeeperClients {
 
   /** Who may do what with the nodes that are made. */
   List<ACL> acl();
+
+  /** The servers, each as {@code HOST:PORT}, with commas between. */
+  String servers();
+
+  /** Removes what was made for the connections; they are closed. */
+  void close();
 }

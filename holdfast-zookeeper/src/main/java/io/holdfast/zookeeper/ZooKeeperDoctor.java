@@ -3,71 +3,196 @@ package io.holdfast.zookeeper;
 
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.Finding.Level;
+import io.holdfast.spi.Grant;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Stat;
 
-/** Looks at an ensemble with an operator's eyes. */
+/** Looks at an ensemble with an operator's eyes: each server, the limits of sessions, what we may do below the root, and who else may. */
 final class ZooKeeperDoctor {
+  private static final Duration PATIENCE = Duration.ofSeconds(1);
+  private static final long CLOCK_OFF_MILLIS = 2000;
+  private static final int EPOCH_SHIFT = 32;
+
   private final ZooKeeperSettings settings;
   private final ZooKeeperClients clients;
-  private final ZooKeeperPaths paths;
-  private final ZooKeeperSession session;
+  private final ZooKeeperContext context;
+  private final ServerWords words = new ServerWords(PATIENCE);
 
-  ZooKeeperDoctor(
-      ZooKeeperSettings settings,
-      ZooKeeperClients clients,
-      ZooKeeperPaths paths,
-      ZooKeeperSession session) {
+  ZooKeeperDoctor(ZooKeeperSettings settings, ZooKeeperClients clients, ZooKeeperContext context) {
     this.settings = settings;
     this.clients = clients;
-    this.paths = paths;
-    this.session = session;
+    this.context = context;
   }
 
   CompletionStage<List<Finding>> look() {
-    Link link = session.link();
+    Link link = context.sessions().main().link();
     if (link == null) {
       return CompletableFuture.failedFuture(ZooKeeperErrors.notConnected());
     }
-    List<Finding> findings = new ArrayList<>();
-    findings.add(sessionLimits(link));
-    return link.data(paths.format(), null).thenApply(format -> {
-      findings.add(
-          format.isOk()
-              ? ok(
-                  "root",
-                  paths.root() + " is there, with format "
-                      + NodeData.text(format.get().bytes()))
-              : new Finding(
-                  Level.PROBLEM,
-                  "root",
-                  paths.format() + " cannot be read: " + format.code(),
-                  "give this user all permissions on " + paths.root() + " and below"));
-      findings.add(access());
-      return List.copyOf(findings);
+    return servers(link)
+        .thenCombine(sessionLimits(), ZooKeeperDoctor::joined)
+        .thenCombine(root(link), ZooKeeperDoctor::joined)
+        .thenCombine(mayCreate(link), ZooKeeperDoctor::joined)
+        .thenCombine(access(link), ZooKeeperDoctor::joined)
+        .thenApply(List::copyOf);
+  }
+
+  private static List<Finding> joined(List<Finding> one, List<Finding> other) {
+    List<Finding> all = new ArrayList<>(one);
+    all.addAll(other);
+    return all;
+  }
+
+  private CompletableFuture<List<Finding>> servers(Link link) {
+    if (link.isEncrypted()) {
+      return CompletableFuture.completedFuture(
+          List.of(ok("encryption", "TLS; the servers were not asked one by one")));
+    }
+    CompletableFuture<List<Finding>> all = CompletableFuture.completedFuture(List.of(new Finding(
+        Level.WARNING,
+        "encryption",
+        "none",
+        "holdfast.tls=true wherever the network is not yours alone")));
+    List<String> servers = ServerWords.servers(clients.servers());
+    for (String server : servers) {
+      all = all.thenCombine(server(server), ZooKeeperDoctor::joined);
+    }
+    return all;
+  }
+
+  private CompletableFuture<List<Finding>> server(String server) {
+    return words.ask(server, "srvr").handle((said, failure) -> said).thenCompose(said -> {
+      List<Finding> findings = new ArrayList<>();
+      findings.add(ServerReport.srvr(server, said));
+      if (ServerReport.isAlone(said)) {
+        findings.add(new Finding(
+            Level.WARNING,
+            "ensemble",
+            "one server: no locks while it is down",
+            "three or more go on when one fails"));
+      }
+      if (said == null) {
+        return CompletableFuture.completedFuture(findings);
+      }
+      return words.ask(server, "conf").handle((conf, failure) -> {
+        if (conf != null) {
+          findings.addAll(ServerReport.conf(server, conf, settings));
+        }
+        return findings;
+      });
     });
   }
 
-  private Finding sessionLimits(Link link) {
-    Duration granted = Duration.ofMillis(link.handle().getSessionTimeout());
-    return ok(
-        "session",
-        "ZooKeeper grants a session of " + granted.toMillis() + " ms, enough for leases of "
-            + settings.longestLease().toMillis() + " ms");
+  /** Opens the session for the longest lease, and sees how long it may last. */
+  private CompletableFuture<List<Finding>> sessionLimits() {
+    return context
+        .sessions()
+        .forLease(settings.longestLease())
+        .first()
+        .thenApply(link -> List.of(context
+            .contact()
+            .tooShort(link, settings.longestLease())
+            .map(refused -> new Finding(
+                Level.PROBLEM,
+                "session",
+                String.valueOf(refused.getMessage()),
+                "until then such leases are refused"))
+            .orElseGet(() -> ok(
+                "session",
+                "ZooKeeper grants one of " + link.handle().getSessionTimeout()
+                    + " ms, enough for leases of " + settings.longestLease().toMillis() + " ms"))));
   }
 
-  private Finding access() {
-    boolean open = clients.acl().equals(org.apache.zookeeper.ZooDefs.Ids.OPEN_ACL_UNSAFE);
-    return open
-        ? new Finding(
-            Level.WARNING,
-            "access",
-            "anybody who reaches the servers may change the locks",
-            "log in: zookeeper://USER:PASSWORD@HOST, which makes nodes for that user only")
-        : ok("access", "the nodes belong to who has logged in as we have");
+  private CompletableFuture<List<Finding>> root(Link link) {
+    return link.data(context.paths().format(), null)
+        .thenApply(format -> List.of(
+            format.isOk()
+                ? ok(
+                    "root",
+                    context.paths().root() + " is there, with format "
+                        + NodeData.text(format.get().bytes()))
+                : refused("cannot read " + context.paths().format(), format)));
+  }
+
+  /** Makes a node as a claim does, and takes it away. */
+  private CompletableFuture<List<Finding>> mayCreate(Link link) {
+    String path = context.paths().root() + "/doctor-" + UUID.randomUUID();
+    return link.create(path, new byte[0], clients.acl(), CreateMode.EPHEMERAL).thenCompose(made -> {
+      if (!made.isOk()) {
+        return CompletableFuture.completedFuture(
+            List.of(refused("cannot make nodes below " + context.paths().root(), made)));
+      }
+      List<Finding> findings = new ArrayList<>(epochAndClock(made.get().stat()));
+      return link.delete(path, -1).thenApply(deleted -> {
+        findings.add(
+            deleted.isOk()
+                ? ok("permissions", "nodes can be made and deleted")
+                : refused("cannot delete nodes below " + context.paths().root(), deleted));
+        return findings;
+      });
+    });
+  }
+
+  private Finding refused(String what, Reply<?> reply) {
+    return new Finding(
+        Level.PROBLEM,
+        "permissions",
+        what + ": " + reply.code(),
+        "give this user create, read, write and delete on " + context.paths().root()
+            + " and below");
+  }
+
+  private List<Finding> epochAndClock(Stat made) {
+    List<Finding> findings = new ArrayList<>();
+    long epoch = made.getCzxid() >> EPOCH_SHIFT;
+    long most = Grant.REVISION_LIMIT >> EPOCH_SHIFT;
+    if (made.getCzxid() >= Grant.REVISION_LIMIT / 2) {
+      findings.add(new Finding(
+          Level.WARNING,
+          "epoch",
+          "leader " + epoch + " of the " + most + " whose numbers fit into a token",
+          "set the ensemble up anew before that, with another root and guards that start again"));
+    }
+    long off = made.getCtime() - context.runtime().ticker().wallMillis();
+    if (Math.abs(off) > CLOCK_OFF_MILLIS) {
+      findings.add(new Finding(
+          Level.WARNING,
+          "clock",
+          "the leader's clock differs from ours by " + off + " ms",
+          "only kept locks (holdAtLeast) are measured by it; keep the clocks in step"));
+    }
+    return findings;
+  }
+
+  private CompletableFuture<List<Finding>> access(Link link) {
+    return link.acl(context.paths().root()).thenApply(acl -> {
+      if (!acl.isOk()) {
+        return List.of(new Finding(
+            Level.WARNING, "access", "who may change the locks cannot be seen: " + acl.code(), ""));
+      }
+      return List.of(
+          isOpen(acl.get())
+              ? new Finding(
+                  Level.WARNING,
+                  "access",
+                  "anybody who reaches the servers may change the locks",
+                  "log in: zookeeper://USER:PASSWORD@HOST, with a root that nobody has made yet")
+              : ok("access", "only who has logged in may change the locks"));
+    });
+  }
+
+  private static boolean isOpen(List<ACL> acl) {
+    return acl.stream()
+        .anyMatch(each -> each.getId().equals(ZooDefs.Ids.ANYONE_ID_UNSAFE)
+            && (each.getPerms() & ~ZooDefs.Perms.READ) != 0);
   }
 
   private static Finding ok(String subject, String message) {

@@ -46,8 +46,8 @@ final class ZooKeeperGuarantees {
         List.of(
             session,
             "The servers' tickTime must not be longer than "
-                + tick.multipliedBy(2).toMillis()
-                + " ms: a follower may tell the leader of a session's life half a tick late, or, if it dies, never.",
+                + tick.toMillis()
+                + " ms: a follower tells the leader of a session's life up to half a tick late, or, if it is cut off, never.",
             "An ensemble with forceSync=no can forget what it has confirmed when the machines lose power.",
             "An ensemble that is set up anew or from an old backup forgets holds, and its tokens go back.",
             "A kept lock (holdAtLeast) is measured by the wall clock of the leading server, which may step.",

@@ -36,6 +36,11 @@ final class ZooKeeperPaths {
     return root + "/format";
   }
 
+  /** A node that is never made. */
+  String nothing() {
+    return root + "/nothing";
+  }
+
   /** Returns the root and the folders above it, from the top. */
   List<String> ancestors() {
     List<String> all = new ArrayList<>();

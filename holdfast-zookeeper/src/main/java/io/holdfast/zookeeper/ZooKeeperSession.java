@@ -6,15 +6,19 @@ import io.holdfast.Ticker;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.CompletableFuture;
 import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.api.CuratorEventType;
+import org.apache.curator.framework.api.CuratorListener;
+import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.framework.state.ConnectionStateListener;
+import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A Curator framework, and the session that it has just now. When a session has ended the framework begins another one, which
  * inherits nothing.
  *
- * <p>Curator tells of the connection on a thread of its own. Requests take the link that was told last: one that is no longer connected
+ * <p>Curator tells of the connection on a thread of its own, and not all: {@link #look} sees the rest. Requests take the link that was told last: one that is no longer connected
  * fails, and is never made anew on another session.
  */
 final class ZooKeeperSession implements ConnectionStateListener {
@@ -22,18 +26,30 @@ final class ZooKeeperSession implements ConnectionStateListener {
 
   private final CuratorFramework curator;
   private final boolean ours;
+  private final String nothing;
   private final Ticker ticker;
   private final Listener listener;
   private final CompletableFuture<Link> first = new CompletableFuture<>();
-  private volatile Moment acknowledged;
+  private final CuratorListener closes = (client, event) -> {
+    if (event.getType() == CuratorEventType.CLOSING) {
+      closing();
+    }
+  };
+  private volatile Moment agreed;
+  private volatile Moment touched;
 
   /** The session while it is connected. */
   private volatile @Nullable Link link;
 
-  /** The session that was connected last; read and written on Curator's thread. */
+  /** The session that was connected last. */
   private @Nullable Link known;
 
-  /** Who hears of the connection, on Curator's thread. */
+  /** Whether the handle went without a word of Curator's, who may say nothing of the next one either. */
+  private boolean replaced;
+
+  private volatile boolean closing;
+
+  /** Who hears of the connection, on Curator's thread or the timer. */
   interface Listener {
     void disturbed();
 
@@ -49,15 +65,19 @@ final class ZooKeeperSession implements ConnectionStateListener {
    *
    * @param curator the framework
    * @param ours whether it is started and closed here
+   * @param nothing a path where nothing ever is
    * @param ticker the local clocks
    * @param listener who hears of the connection
    */
-  ZooKeeperSession(CuratorFramework curator, boolean ours, Ticker ticker, Listener listener) {
+  ZooKeeperSession(
+      CuratorFramework curator, boolean ours, String nothing, Ticker ticker, Listener listener) {
     this.curator = curator;
     this.ours = ours;
+    this.nothing = nothing;
     this.ticker = ticker;
     this.listener = listener;
-    this.acknowledged = ticker.now();
+    this.agreed = ticker.now();
+    this.touched = agreed;
   }
 
   /** Begins to connect; does not wait. */
@@ -65,7 +85,14 @@ final class ZooKeeperSession implements ConnectionStateListener {
     curator.getConnectionStateListenable().addListener(this);
     if (ours) {
       curator.start();
-    } else if (curator.getZookeeperClient().isConnected()) {
+      return;
+    }
+    try {
+      curator.getCuratorListenable().addListener(closes);
+    } catch (UnsupportedOperationException e) {
+      LOG.log(Level.DEBUG, "a client with a namespace does not tell when it is closed", e);
+    }
+    if (curator.getZookeeperClient().isConnected()) {
       // it was told before we listened
       connected();
     }
@@ -86,54 +113,104 @@ final class ZooKeeperSession implements ConnectionStateListener {
     return ticker.now();
   }
 
-  /** Returns when the last of the requests that the server has answered was sent: the session is as young as that. */
-  Moment lastAcknowledged() {
-    return acknowledged;
+  /** Returns when the last of the requests that a majority has agreed on was sent: the session is as young as that. */
+  Moment lastAgreed() {
+    return agreed;
   }
 
   /** Called on the event thread of the handle; where two handles overlap, one of them tells of the other's past only. */
-  void acknowledged(Moment sent) {
-    if (sent.nanos() - acknowledged.nanos() > 0) {
-      acknowledged = sent;
+  void agreed(Moment sent) {
+    if (sent.nanos() - agreed.nanos() > 0) {
+      agreed = sent;
+    }
+  }
+
+  /**
+   * Sends a sign of life if there was none for so long. A server passes on to the leader what it has heard until then, not the requests
+   * themselves: however recent a request that was agreed on, the session is only as young as the last sign that was passed on.
+   */
+  void touch(long everyNanos) {
+    Link now = link;
+    if (now != null && ticker.elapsedNanos(touched) >= everyNanos) {
+      touched = ticker.now();
+      now.touch();
     }
   }
 
   @Override
-  public void stateChanged(CuratorFramework client, ConnectionState state) {
+  public synchronized void stateChanged(CuratorFramework client, ConnectionState state) {
     switch (state) {
       case CONNECTED -> connected();
-      case RECONNECTED -> {
-        Link again = connected();
-        if (again != null) {
-          listener.restored(again.handle().getSessionTimeout());
-        }
-      }
+      case RECONNECTED -> reconnected();
       case SUSPENDED, READ_ONLY -> {
         link = null;
         listener.disturbed();
       }
-      case LOST -> {
-        link = null;
-        Link over = known;
-        known = null;
-        if (over != null) {
-          listener.ended(this, over.sessionId());
-        }
-        listener.disturbed();
-      }
+      case LOST -> over();
     }
+  }
+
+  private void reconnected() {
+    Link again = connected();
+    if (again != null) {
+      listener.restored(again.handle().getSessionTimeout());
+    }
+  }
+
+  private void over() {
+    link = null;
+    Link last = known;
+    known = null;
+    if (last != null) {
+      listener.ended(this, last.sessionId());
+    }
+    listener.disturbed();
+  }
+
+  /** The application closes its client, and with it the session: the server ends that at once. */
+  private synchronized void closing() {
+    closing = true;
+    over();
+  }
+
+  /** Whether the application has closed its client: whatever is still answered is void. */
+  boolean isClosing() {
+    return closing;
+  }
+
+  /** Notices what Curator does not tell: that the handle was closed, or replaced while the framework takes itself for connected. Called on the timer. */
+  synchronized void look() {
+    Link now = link;
+    if (now != null && !now.handle().getState().isAlive()) {
+      over();
+      replaced = true;
+    }
+    if (replaced && curator.getZookeeperClient().isConnected()) {
+      reconnected();
+    }
+  }
+
+  /** Whether no session can come any more: the application has closed its client. */
+  boolean isStopped() {
+    return curator.getState() == CuratorFrameworkState.STOPPED;
   }
 
   /** Takes the session that there is now; null if it is gone again. */
   private synchronized @Nullable Link connected() {
     try {
-      Link fresh = new Link(this, curator.getZookeeperClient().getZooKeeper());
+      ZooKeeper handle = curator.getZookeeperClient().getZooKeeper();
+      if (closing || handle.getState() != ZooKeeper.States.CONNECTED) {
+        // gone again, or it may only be read: another state will be told
+        return null;
+      }
+      Link fresh = new Link(this, handle, nothing);
       Link before = known;
       if (before != null && before.sessionId() != fresh.sessionId()) {
         listener.ended(this, before.sessionId());
       }
       known = fresh;
       link = fresh;
+      replaced = false;
       first.complete(fresh);
       return fresh;
     } catch (Exception e) {
@@ -143,12 +220,22 @@ final class ZooKeeperSession implements ConnectionStateListener {
     }
   }
 
-  /** Lets go of it; ends the session if it is ours. May wait for the server. */
+  /** Lets go of it; ends the session if it is ours. May wait for the server, and may be called twice. */
   void close() {
     curator.getConnectionStateListenable().removeListener(this);
-    link = null;
+    synchronized (this) {
+      closing = true;
+      link = null;
+      replaced = false;
+    }
     if (ours) {
       curator.close();
+      return;
+    }
+    try {
+      curator.getCuratorListenable().removeListener(closes);
+    } catch (UnsupportedOperationException e) {
+      LOG.log(Level.DEBUG, "a client with a namespace was not listened to", e);
     }
   }
 }

@@ -18,9 +18,11 @@ import java.util.concurrent.TimeUnit;
 final class ZooKeeperSessions {
   private static final System.Logger LOG = System.getLogger("io.holdfast.zookeeper");
   private static final int LEAST_MILLIS = 1000;
+  private static final long LOOK_AT_MOST_NANOS = 100_000_000L;
 
   private final ZooKeeperClients clients;
   private final Duration reserve;
+  private final String nothing;
   private final Ticker ticker;
   private final ZooKeeperSession.Listener listener;
   private final Map<Integer, ZooKeeperSession> open = new ConcurrentHashMap<>();
@@ -31,6 +33,7 @@ final class ZooKeeperSessions {
    * Makes the sessions, and opens none.
    *
    * @param clients makes the frameworks
+   * @param nothing a path where nothing ever is
    * @param longest the longest lease
    * @param reserve by how much a session must outlast a lease
    * @param ticker the local clocks
@@ -38,12 +41,14 @@ final class ZooKeeperSessions {
    */
   ZooKeeperSessions(
       ZooKeeperClients clients,
+      String nothing,
       Duration longest,
       Duration reserve,
       Ticker ticker,
       ZooKeeperSession.Listener listener) {
     this.clients = clients;
     this.reserve = reserve;
+    this.nothing = nothing;
     this.ticker = ticker;
     this.listener = listener;
     int millis = millisFor(mainLease(longest));
@@ -77,19 +82,43 @@ final class ZooKeeperSessions {
     if (there != null || closed) {
       return there == null ? main : there;
     }
-    return open.computeIfAbsent(millis, length -> {
+    ZooKeeperSession session = open.computeIfAbsent(millis, length -> {
       ZooKeeperSession fresh = make(length);
       fresh.start();
       return fresh;
     });
+    if (closed) {
+      // perhaps it was not there yet when the others were closed
+      closes(session, () -> {});
+    }
+    return session;
   }
 
   Collection<ZooKeeperSession> all() {
     return open.values();
   }
 
+  /** Returns how often to {@link #look}. */
+  long lookEveryNanos() {
+    return Math.min(LOOK_AT_MOST_NANOS, reserve.toNanos() / 8);
+  }
+
+  /** Lets the servers know that all sessions live, four times in what a session outlasts a lease, and looks whether they do. Called on the timer. */
+  void look() {
+    long every = reserve.toNanos() / 4 - lookEveryNanos() / 2;
+    open.values().forEach(session -> {
+      session.look();
+      session.touch(every);
+    });
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
   private ZooKeeperSession make(int millis) {
-    return new ZooKeeperSession(clients.client(millis), !clients.isGiven(), ticker, listener);
+    return new ZooKeeperSession(
+        clients.client(millis), !clients.isGiven(), nothing, ticker, listener);
   }
 
   /** Rounds up, by an eighth at most. */
@@ -104,17 +133,7 @@ final class ZooKeeperSessions {
     closed = true;
     CountDownLatch left = new CountDownLatch(open.size());
     for (ZooKeeperSession session : open.values()) {
-      Thread closes = new Thread(
-          () -> {
-            try {
-              session.close();
-            } finally {
-              left.countDown();
-            }
-          },
-          "holdfast-zookeeper-close");
-      closes.setDaemon(true);
-      closes.start();
+      closes(session, left::countDown);
     }
     boolean interrupted = Thread.interrupted();
     try {
@@ -128,5 +147,20 @@ final class ZooKeeperSessions {
         Thread.currentThread().interrupt();
       }
     }
+  }
+
+  /** Ends a session; may be called twice. */
+  private static void closes(ZooKeeperSession session, Runnable then) {
+    Thread closes = new Thread(
+        () -> {
+          try {
+            session.close();
+          } finally {
+            then.run();
+          }
+        },
+        "holdfast-zookeeper-close");
+    closes.setDaemon(true);
+    closes.start();
   }
 }

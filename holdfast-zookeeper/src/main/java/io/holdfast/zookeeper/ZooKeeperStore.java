@@ -24,7 +24,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +44,9 @@ public final class ZooKeeperStore implements LockStore {
 
   private static final long SWEEP_NANOS = 100_000_000L;
 
+  /** How often it is tried again to end what is left over on the application's client. */
+  private static final long LEFT_OVER_MILLIS = 500;
+
   private final String store;
   private final ZooKeeperSettings settings;
   private final ZooKeeperClients clients;
@@ -51,11 +56,10 @@ public final class ZooKeeperStore implements LockStore {
 
   /** What exists from {@link #start} on. */
   private record Started(
-      StoreRuntime runtime,
-      ZooKeeperSessions sessions,
+      ZooKeeperContext context,
       ZooKeeperLocks locks,
       ZooKeeperAdmin admin,
-      FirstContact contact) {}
+      Connections connections) {}
 
   private ZooKeeperStore(
       String store, ZooKeeperSettings settings, ZooKeeperClients clients, ZooKeeperPaths paths) {
@@ -127,26 +131,43 @@ public final class ZooKeeperStore implements LockStore {
   public void start(StoreRuntime runtime, StoreEvents events) {
     Connections connections = new Connections(runtime, events);
     ZooKeeperSessions sessions = new ZooKeeperSessions(
-        clients, settings.longestLease(), settings.tick(), runtime.ticker(), connections);
+        clients,
+        paths.nothing(),
+        settings.longestLease(),
+        settings.tick(),
+        runtime.ticker(),
+        connections);
     FirstContact contact = new FirstContact(store, settings, clients, paths, sessions.main());
-    ZooKeeperLocks locks = new ZooKeeperLocks(paths, clients, sessions, contact, runtime, events);
+    Watches watches = new Watches();
+    ZooKeeperContext context = new ZooKeeperContext(
+        paths,
+        clients,
+        sessions,
+        contact,
+        new KeptLocks(clients, sessions, watches, runtime, events),
+        watches,
+        runtime,
+        events);
+    ZooKeeperLocks locks = new ZooKeeperLocks(context);
     connections.locks = locks;
-    started = new Started(
-        runtime, sessions, locks, new ZooKeeperAdmin(paths, sessions, runtime), contact);
-    sweepLater(runtime, locks);
+    started =
+        new Started(context, locks, new ZooKeeperAdmin(paths, sessions, runtime), connections);
+    again(runtime, sessions.lookEveryNanos(), sessions::look);
+    again(runtime, SWEEP_NANOS, locks::endOverdue);
   }
 
-  private void sweepLater(StoreRuntime runtime, ZooKeeperLocks locks) {
+  /** Runs it again and again until the store is closed. */
+  private void again(StoreRuntime runtime, long everyNanos, Runnable task) {
     runtime
         .scheduler()
         .schedule(
             () -> {
               if (!closed) {
-                locks.endOverdue();
-                sweepLater(runtime, locks);
+                task.run();
+                again(runtime, everyNanos, task);
               }
             },
-            SWEEP_NANOS);
+            everyNanos);
   }
 
   /** Passes on what the connections tell. */
@@ -155,6 +176,9 @@ public final class ZooKeeperStore implements LockStore {
     private final StoreEvents events;
     private volatile @Nullable ZooKeeperLocks locks;
 
+    /** Nobody wants to hear of it any more. */
+    private volatile boolean closed;
+
     Connections(StoreRuntime runtime, StoreEvents events) {
       this.runtime = runtime;
       this.events = events;
@@ -162,13 +186,19 @@ public final class ZooKeeperStore implements LockStore {
 
     @Override
     public void disturbed() {
-      events.disturbed();
+      if (!closed) {
+        events.disturbed();
+      }
     }
 
     @Override
     public void restored(int sessionMillis) {
+      if (closed) {
+        return;
+      }
       events.restored();
-      // what was sent on the old connection may still be worked off: own claims are compared once more when it cannot
+      // what was sent on the old connection may still be worked off: own claims are compared once
+      // more when it cannot
       runtime.scheduler().schedule(events::restored, sessionMillis * 1_000_000L);
     }
 
@@ -183,7 +213,7 @@ public final class ZooKeeperStore implements LockStore {
 
   @Override
   public CompletionStage<@Nullable Void> connect() {
-    return started().contact().make();
+    return started().context().contact().make();
   }
 
   @Override
@@ -228,7 +258,7 @@ public final class ZooKeeperStore implements LockStore {
 
   @Override
   public CompletionStage<List<Finding>> diagnose() {
-    return new ZooKeeperDoctor(settings, clients, paths, started().sessions().main()).look();
+    return new ZooKeeperDoctor(settings, clients, started().context()).look();
   }
 
   @Override
@@ -238,14 +268,34 @@ public final class ZooKeeperStore implements LockStore {
 
   /**
    * Ends the sessions that were opened here, and with them whatever the engine could not end; waits for a silent ensemble no longer than
-   * for a request. The application's own client stays open.
+   * for a request. The application's own client stays open; what could not be ended on it, because the connection is broken, is ended when that is
+   * back.
    */
   @Override
   public void close() {
     closed = true;
     Started running = started;
     if (running != null) {
-      running.sessions().close(running.runtime().requestTimeout().toNanos());
+      ZooKeeperContext context = running.context();
+      if (clients.isGiven()) {
+        running.connections().closed = true;
+        endLeftOver(running);
+      } else {
+        context.sessions().close(context.runtime().requestTimeout().toNanos());
+      }
+    }
+    clients.close();
+  }
+
+  /** The application's session goes on, and with it whatever the engine could not end; its timer is closed. */
+  private static void endLeftOver(Started running) {
+    ZooKeeperSessions sessions = running.context().sessions();
+    sessions.main().look();
+    if (running.locks().endLeftOver() || sessions.main().isStopped()) {
+      sessions.close(running.context().runtime().requestTimeout().toNanos());
+    } else {
+      CompletableFuture.delayedExecutor(LEFT_OVER_MILLIS, TimeUnit.MILLISECONDS)
+          .execute(() -> endLeftOver(running));
     }
   }
 

@@ -54,7 +54,7 @@ class EnsembleFaultsTest {
 
   private Holdfast client(String servers) {
     Holdfast client = Holdfast.builder()
-        .store("zookeeper://" + servers + root + "?holdfast.tick=" + ZooKeeperServer.TICK_MILLIS / 2
+        .store("zookeeper://" + servers + root + "?holdfast.tick=" + ZooKeeperServer.TICK_MILLIS
             + "ms")
         .storeRetryFor(Duration.ofSeconds(100))
         .build();

@@ -22,7 +22,7 @@ final class EnsembleUnderTest implements StoreUnderTest {
   private final ZooKeeperEnsemble servers = servers();
   private final String uri =
       "zookeeper://" + servers.addresses() + "/test/" + ROOTS.incrementAndGet() + "?holdfast.tick="
-          + ZooKeeperServer.TICK_MILLIS / 2 + "ms&holdfast.longest-lease=11m";
+          + ZooKeeperServer.TICK_MILLIS + "ms&holdfast.longest-lease=11m";
 
   static synchronized ZooKeeperEnsemble servers() {
     ZooKeeperEnsemble running = shared;

@@ -11,6 +11,7 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.utils.ZookeeperFactory;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
 
 /**
@@ -70,10 +71,31 @@ final class MortalClients implements ZooKeeperClients, ZookeeperFactory {
   }
 
   @Override
+  public String servers() {
+    return address.servers();
+  }
+
+  @Override
+  public void close() {
+    address.close();
+  }
+
+  @Override
   public ZooKeeper newZooKeeper(
       String servers, int sessionTimeout, Watcher watcher, boolean canBeReadOnly)
       throws IOException {
-    return new ZooKeeper(servers, sessionTimeout, watcher, canBeReadOnly) {
+    return newZooKeeper(servers, sessionTimeout, watcher, canBeReadOnly, new ZKClientConfig());
+  }
+
+  @Override
+  public ZooKeeper newZooKeeper(
+      String servers,
+      int sessionTimeout,
+      Watcher watcher,
+      boolean canBeReadOnly,
+      ZKClientConfig config)
+      throws IOException {
+    return new ZooKeeper(servers, sessionTimeout, watcher, canBeReadOnly, config) {
       @Override
       public synchronized void close() throws InterruptedException {
         if (dying) {

@@ -197,6 +197,46 @@ class ZooKeeperFaultsTest {
     assertTrue(curator.checkExists().forPath(root + "/inner/format") != null);
   }
 
+  /** The application closes its client, and the server ends the session at once: the hold is over before the next one begins. */
+  @Test
+  void givenClientClosed_losesBeforeTheNextOne() throws Exception {
+    Hold hold = mine.lock("a").acquire();
+    CompletableFuture<HoldState> whenGranted = other.lock("a").acquireAsync().thenApply(next -> {
+      HoldState state = hold.state();
+      next.close();
+      return state;
+    });
+    awaitWaiters(1);
+    curator.close();
+    assertEquals(HoldState.LOST, Await.value(whenGranted));
+    assertThrows(HoldLostException.class, hold::ensureValid);
+  }
+
+  /** A client with a namespace does not tell that it is closed. */
+  @Test
+  void namespacedClientClosed_isNoticed() throws Exception {
+    try (Holdfast spaced = Holdfast.builder()
+        .store(ZooKeeperStore.using(
+            curator.usingNamespace(root.substring(1)),
+            ZooKeeperSettings.defaults().withRoot("/inner")))
+        .build()) {
+      Hold hold = spaced.lock("a").acquire();
+      curator.close();
+      Await.until("the loss was told", () -> hold.state() == HoldState.LOST);
+    }
+  }
+
+  /** The application has its framework take another handle, of which Curator says little the first time and nothing later. */
+  @Test
+  void handleReplaced_isLostAndThereIsAnother() throws Exception {
+    for (int i = 0; i < 3; i++) {
+      Hold hold = Await.value(mine.lock("a").acquireAsync());
+      curator.getZookeeperClient().reset();
+      Await.until("the loss was told", () -> hold.state() == HoldState.LOST);
+    }
+    assertTrue(Await.value(mine.lock("a").acquireAsync()).release());
+  }
+
   /** A session that is too short for the longest lease is refused at the start, with what to do. */
   @Test
   void sessionTooShort_isRefused() {

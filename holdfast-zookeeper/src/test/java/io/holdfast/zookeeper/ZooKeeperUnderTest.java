@@ -20,7 +20,7 @@ final class ZooKeeperUnderTest implements StoreUnderTest {
 
   private final ZooKeeperServer server = server();
   private final String uri = "zookeeper://" + server.address() + "/test/" + ROOTS.incrementAndGet()
-      + "?holdfast.tick=" + ZooKeeperServer.TICK_MILLIS / 2 + "ms&holdfast.longest-lease=11m";
+      + "?holdfast.tick=" + ZooKeeperServer.TICK_MILLIS + "ms&holdfast.longest-lease=11m";
 
   static synchronized ZooKeeperServer server() {
     ZooKeeperServer running = shared;

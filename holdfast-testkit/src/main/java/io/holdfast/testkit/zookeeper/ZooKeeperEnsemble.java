@@ -3,35 +3,97 @@ package io.holdfast.testkit.zookeeper;
 
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.ServerProcess;
+import io.holdfast.testkit.process.Tunnel;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 /** Servers of our own that make up an ensemble; each can be killed, paused and started again by itself. */
 public final class ZooKeeperEnsemble implements AutoCloseable {
   private final List<ZooKeeperServer> servers = new ArrayList<>();
 
-  private ZooKeeperEnsemble(int size, List<String> settings) {
-    List<String> lines = new ArrayList<>(
-        List.of("initLimit=20", "syncLimit=5", "standaloneEnabled=false", "reconfigEnabled=false"));
+  /** By the two servers that it connects: from one, to the other. */
+  private final Map<List<Integer>, Tunnel> tunnels = new HashMap<>();
+
+  private ZooKeeperEnsemble(int size, boolean tunnelled, long epoch, List<String> settings) {
+    List<Integer> quorumPorts = new ArrayList<>();
+    List<Integer> electionPorts = new ArrayList<>();
     for (int id = 1; id <= size; id++) {
       servers.add(new ZooKeeperServer(id));
-      lines.add("server." + id + "=127.0.0.1:" + ServerProcess.freePort() + ":"
-          + ServerProcess.freePort());
+      quorumPorts.add(ServerProcess.freePort());
+      electionPorts.add(ServerProcess.freePort());
     }
-    lines.addAll(settings);
-    servers.forEach(each -> each.configure(lines));
+    for (int from = 0; from < size; from++) {
+      List<String> lines = new ArrayList<>(List.of(
+          "initLimit=20", "syncLimit=5", "standaloneEnabled=false", "reconfigEnabled=false"));
+      for (int to = 0; to < size; to++) {
+        int quorumPort = quorumPorts.get(to);
+        if (tunnelled && from != to) {
+          Tunnel tunnel = new Tunnel(quorumPort);
+          tunnels.put(List.of(from, to), tunnel);
+          quorumPort = tunnel.port();
+        }
+        lines.add("server." + (to + 1) + "=127.0.0.1:" + quorumPort + ":" + electionPorts.get(to));
+      }
+      lines.addAll(settings);
+      servers.get(from).configure(lines);
+    }
+    if (epoch > 0) {
+      servers.forEach(each -> each.epoch(epoch));
+    }
     start();
   }
 
   /**
    * Starts three servers.
    *
-   * @param settings more lines for their configuration
+   * @param settings more lines for their configuration; those that begin with {@code -D} are options of their JVMs
    * @return an ensemble whose servers all serve
    */
   public static ZooKeeperEnsemble ofThree(String... settings) {
-    return new ZooKeeperEnsemble(3, List.of(settings));
+    return new ZooKeeperEnsemble(3, false, 0, List.of(settings));
+  }
+
+  /**
+   * Starts three servers with a network between them that can be cut.
+   *
+   * @param settings more lines for their configuration; those that begin with {@code -D} are options of their JVMs
+   * @return an ensemble whose servers all serve
+   */
+  public static ZooKeeperEnsemble ofThreeWithTunnels(String... settings) {
+    return new ZooKeeperEnsemble(3, true, 0, List.of(settings));
+  }
+
+  /**
+   * Starts an ensemble of one server that is old: transaction numbers begin with the number of the leader.
+   *
+   * @param leaders how many leaders it seems to have had
+   * @return an ensemble that serves
+   */
+  public static ZooKeeperEnsemble afterLeaders(long leaders) {
+    return new ZooKeeperEnsemble(1, false, leaders, List.of());
+  }
+
+  /**
+   * Cuts a server off from the others, though not from its clients: until {@link #heal()} it neither follows nor leads. Whom they
+   * elect meanwhile they can tell each other, so let it be one that follows.
+   *
+   * @param server which one
+   */
+  public void cutOff(ZooKeeperServer server) {
+    int id = servers.indexOf(server);
+    tunnels.forEach((ends, tunnel) -> {
+      if (ends.contains(id)) {
+        tunnel.stall();
+      }
+    });
+  }
+
+  /** Lets all servers reach each other again. */
+  public void heal() {
+    tunnels.values().forEach(Tunnel::heal);
   }
 
   /**
@@ -79,5 +141,6 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
   @Override
   public void close() {
     servers.forEach(ZooKeeperServer::close);
+    tunnels.values().forEach(Tunnel::close);
   }
 }

@@ -10,6 +10,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -38,7 +39,7 @@ public final class ZooKeeperServer implements AutoCloseable {
   /**
    * Starts a server that is alone.
    *
-   * @param settings more lines for its configuration
+   * @param settings more lines for its configuration; one that begins with {@code -D} is an option of its JVM
    * @return a server that answers
    */
   public static ZooKeeperServer alone(String... settings) {
@@ -60,6 +61,15 @@ public final class ZooKeeperServer implements AutoCloseable {
    */
   public String address() {
     return "127.0.0.1:" + port;
+  }
+
+  /**
+   * Returns the port that it listens on for clients.
+   *
+   * @return a port of this machine
+   */
+  public int port() {
+    return port;
   }
 
   /**
@@ -100,8 +110,13 @@ public final class ZooKeeperServer implements AutoCloseable {
     return ask("srvr").contains("Mode: leader");
   }
 
-  /** Asks it one of its four letter words; empty if it does not answer. */
-  private String ask(String word) {
+  /**
+   * Asks it one of its four letter words.
+   *
+   * @param word which one; it must be allowed
+   * @return what it says; empty if it does not answer
+   */
+  public String ask(String word) {
     try (Socket socket = new Socket()) {
       socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), ANSWER_MILLIS);
       socket.setSoTimeout(ANSWER_MILLIS);
@@ -130,7 +145,7 @@ public final class ZooKeeperServer implements AutoCloseable {
         "clientPortAddress=127.0.0.1",
         "clientPort=" + port,
         "dataDir=" + process.folder().resolve("data")));
-    lines.addAll(settings);
+    settings.stream().filter(each -> !each.startsWith("-D")).forEach(lines::add);
     try {
       Files.createDirectories(process.folder().resolve("data"));
       Files.writeString(process.folder().resolve("data").resolve("myid"), id + "\n");
@@ -138,16 +153,30 @@ public final class ZooKeeperServer implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException("the server's folder cannot be written", e);
     }
-    process.start(List.of(
+    List<String> command = new ArrayList<>(List.of(
         "-Xmx96m",
         "-Xshare:auto",
         "-XX:TieredStopAtLevel=1",
         "-XX:+UseSerialGC",
-        "-Dzookeeper.jmx.log4j.disable=true",
+        "-Dzookeeper.jmx.log4j.disable=true"));
+    settings.stream().filter(each -> each.startsWith("-D")).forEach(command::add);
+    command.addAll(List.of(
         "-cp",
         System.getProperty("java.class.path"),
         "org.apache.zookeeper.server.quorum.QuorumPeerMain",
         process.folder().resolve("zoo.cfg").toString()));
+    process.start(command);
+  }
+
+  /** Makes its ensemble believe that it has had so many leaders, before its first start. */
+  void epoch(long leaders) {
+    Path data = process.folder().resolve("data").resolve("version-2");
+    try {
+      Files.createDirectories(data);
+      Files.writeString(data.resolve("acceptedEpoch"), Long.toString(leaders));
+    } catch (IOException e) {
+      throw new UncheckedIOException("the server's folder cannot be written", e);
+    }
   }
 
   void awaitServing() {

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.zookeeper;
+
+import io.holdfast.Holder;
+import io.holdfast.Moment;
+import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.Mode;
+import io.holdfast.spi.StoreException;
+import io.holdfast.zookeeper.OwnClaim.Node;
+import io.holdfast.zookeeper.Reply.Children;
+import io.holdfast.zookeeper.Reply.Created;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.apache.zookeeper.CreateMode;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One attempt, in its claim's turn, on one session. A claim that queues makes its node and lists the folder in the same round; it has the lock if
+ * its node is the first, and else watches the node right ahead. A try lists first, and makes a node only if it sees none.
+ */
+final class Attempt {
+  /** How often a list is made again, a little later each time, while all that is ahead of a try is leaving. */
+  private static final int LOOKS = 4;
+
+  private static final long LOOK_AGAIN_NANOS = 5_000_000L;
+  private static final int FOLDER_MADE_AGAIN = 5;
+
+  private final ZooKeeperContext context;
+  private final Wakes wakes;
+  private final OwnClaim own;
+  private final Mode mode;
+  private final Link link;
+  private final String folder;
+  private final byte[] data;
+  private int foldersMade;
+  private int looks;
+
+  Attempt(ZooKeeperContext context, Wakes wakes, OwnClaim own, Mode mode, Link link) {
+    this.context = context;
+    this.wakes = wakes;
+    this.own = own;
+    this.mode = mode;
+    this.link = link;
+    this.folder = context.paths().folder(own.claim.name());
+    this.data = NodeData.write(own.claim);
+  }
+
+  CompletionStage<Answer> begin() {
+    Node node = own.node();
+    if (node != null && node.session() == link.sessionId()) {
+      if (own.isExpiring()) {
+        return anew(node);
+      }
+      return link.childrenAgreed(folder).thenCompose(list -> evaluate(node, list));
+    }
+    if (node != null) {
+      // of a session that has ended: its node would stand in our own way until the server has
+      // noticed
+      Link.unasked(link.delete(node.path(), -1));
+      own.gone();
+    }
+    if (own.mayHaveMore()) {
+      return link.childrenNow(folder).thenCompose(this::find);
+    }
+    return mode == Mode.QUEUE ? create(-1) : lookFirst();
+  }
+
+  /** The node was being taken away when the answer was lost: it is not waited or held with any more. */
+  private CompletionStage<Answer> anew(Node node) {
+    return link.delete(node.path(), -1).thenCompose(deleted -> {
+      if (!deleted.isOk() && !deleted.isAbsent()) {
+        return failed("take the overdue claim away", deleted);
+      }
+      own.gone();
+      return begin();
+    });
+  }
+
+  /** An earlier answer was lost: there may be a node. */
+  private CompletionStage<Answer> find(Reply<Children> list) {
+    if (list.isOk()) {
+      LockNode mine = mine(LockNode.queue(list.get().names()));
+      if (mine != null) {
+        String path = folder + "/" + mine.name();
+        return link.data(path, null).thenCompose(found -> {
+          if (!found.isOk()) {
+            return failed("find the claim again", found);
+          }
+          Node node = new Node(path, link.sessionId(), found.get().stat());
+          own.made(node, own.lostSince(found.sent()));
+          return link.childrenAgreed(folder).thenCompose(again -> evaluate(node, again));
+        });
+      }
+    } else if (!list.isAbsent()) {
+      return failed("list the lock's claims", list);
+    }
+    return mode == Mode.QUEUE ? create(-1) : lookFirst();
+  }
+
+  private CompletionStage<Answer> lookFirst() {
+    return link.childrenNow(folder).thenCompose(list -> {
+      if (list.isAbsent()) {
+        return create(0);
+      }
+      if (!list.isOk()) {
+        return failed("list the lock's claims", list);
+      }
+      List<LockNode> queue = LockNode.queue(list.get().names());
+      if (queue.isEmpty()) {
+        // ZooKeeper counts every child that comes and every one that goes
+        int coming = (list.get().stat().getCversion() + list.get().stat().getNumChildren()) / 2;
+        return create(coming);
+      }
+      if (queue.get(0).isLeaving() && ++looks < LOOKS) {
+        return later(LOOK_AGAIN_NANOS << looks, this::lookFirst);
+      }
+      return link.data(folder + "/" + queue.get(0).name(), null)
+          .thenApply(first -> new Answer.Busy(false, holderIn(first), Optional.empty()));
+    });
+  }
+
+  private CompletionStage<Answer> create(int expected) {
+    String name = LockNode.nameFor(own.claim.id(), link.sessionId(), mode == Mode.TRY, expected);
+    CompletableFuture<Reply<Created>> create = link.create(
+        folder + "/" + name, data, context.clients().acl(), CreateMode.EPHEMERAL_SEQUENTIAL);
+    // sent together: the server makes the list behind the node
+    CompletableFuture<Reply<Children>> list = link.children(folder);
+    return create.thenCombine(list, this::created).thenCompose(Function.identity());
+  }
+
+  private CompletionStage<Answer> created(Reply<Created> made, Reply<Children> list) {
+    if (made.isAbsent() && foldersMade++ < FOLDER_MADE_AGAIN) {
+      // for the first time, or the server has removed the empty folder meanwhile
+      makeFolder(own.claim.name());
+      return create(mode == Mode.TRY ? 0 : -1);
+    }
+    if (made.isLost()) {
+      own.lost(context.now(), made.sent());
+    }
+    if (!made.isOk()) {
+      return failed("queue for the lock", made);
+    }
+    Node node = new Node(made.get().path(), link.sessionId(), made.get().stat());
+    own.made(node, made.sent());
+    return evaluate(node, list.since(made.sent()));
+  }
+
+  private void makeFolder(LockKey key) {
+    // what is there already is as good; answers come before those of the requests that follow
+    Link.unasked(link.create(
+        context.paths().bucket(key), new byte[0], context.clients().acl(), CreateMode.PERSISTENT));
+    Link.unasked(link.create(folder, key.bytes(), context.clients().acl(), CreateMode.CONTAINER));
+  }
+
+  private CompletionStage<Answer> evaluate(Node node, Reply<Children> list) {
+    if (node.revision() <= 0 || node.revision() >= Grant.REVISION_LIMIT) {
+      Link.unasked(link.delete(node.path(), -1));
+      own.gone();
+      return CompletableFuture.failedFuture(new StoreException(
+          "this ensemble has had too many leaders: its transaction numbers no longer fit into a"
+              + " token",
+          Reason.DAMAGED,
+          true,
+          null));
+    }
+    if (list.isAbsent()) {
+      own.gone();
+    }
+    if (!list.isOk()) {
+      return failed("list the lock's claims", list);
+    }
+    List<LockNode> queue = LockNode.queue(list.get().names());
+    LockNode mine = mine(queue);
+    if (mine == null) {
+      // an operator, or this side, has ended it
+      own.gone();
+      return CompletableFuture.failedFuture(
+          new StoreException("the claim was ended", Reason.UNREACHABLE, true, null));
+    }
+    own.othersWait(LockNode.othersThan(own.claim.id(), queue));
+    Optional<String> marker = ZooKeeperPaths.markerIn(list.get().names());
+    int place = queue.indexOf(mine);
+    if (marker.isEmpty() && (own.isGranted() || place == 0)) {
+      return granted(node, list.sent());
+    }
+    own.notGranted();
+    if (place == 0) {
+      return context
+          .kept()
+          .look(own, node, link, folder + "/" + marker.orElseThrow(), data, mode)
+          .thenCompose(state -> state.isFree()
+              ? link.childrenAgreed(folder).thenCompose(again -> evaluate(node, again))
+              : busy(node, Optional.empty(), Optional.of(state.left())));
+    }
+    return behind(node, queue, place, marker.isPresent());
+  }
+
+  private CompletionStage<Answer> granted(Node node, Moment sent) {
+    boolean stays = own.granted(context.now(), own.claim.lease().toNanos());
+    if (!stays || own.session.isClosing()) {
+      return CompletableFuture.failedFuture(
+          new StoreException("the claim was ended", Reason.UNREACHABLE, false, null));
+    }
+    return CompletableFuture.completedFuture(
+        new Answer.Granted(new Grant(node.revision(), sent, own.claim.lease(), own.othersWait())));
+  }
+
+  private CompletionStage<Answer> behind(
+      Node node, List<LockNode> queue, int place, boolean isKept) {
+    String ahead = folder + "/" + queue.get(place - 1).name();
+    if (mode == Mode.TRY) {
+      return link.data(folder + "/" + queue.get(0).name(), null)
+          .thenCompose(first -> busy(node, holderIn(first), Optional.empty()));
+    }
+    Predecessor watch = own.watch(new Predecessor(own, node, ahead, place == 1 && !isKept, wakes));
+    CompletableFuture<Reply<Reply.Data>> seen =
+        link.data(ahead, watch.join(context.watches(), link));
+    CompletableFuture<Reply<Reply.Data>> first =
+        place == 1 ? seen : link.data(folder + "/" + queue.get(0).name(), null);
+    return seen.thenCompose(watched -> {
+      if (watched.isAbsent()) {
+        context.watches().absent(link, ahead);
+        // it has gone between the list and the watch, and may have left a kept lock
+        return link.childrenAgreed(folder).thenCompose(again -> evaluate(node, again));
+      }
+      if (!watched.isOk()) {
+        return failed("watch the claim ahead", watched);
+      }
+      watch.seen(watched.get().stat().getVersion());
+      return first.thenCompose(holder -> busy(node, holderIn(holder), Optional.empty()));
+    });
+  }
+
+  private Optional<Holder> holderIn(Reply<Reply.Data> first) {
+    return first.isOk()
+        ? NodeData.readClaim(first.get().bytes()).map(NodeData.Shown::holder)
+        : Optional.empty();
+  }
+
+  /** A try takes its node away before it says so. */
+  private CompletionStage<Answer> busy(
+      Node node, Optional<Holder> holder, Optional<Duration> left) {
+    if (mode == Mode.QUEUE) {
+      own.stays(context.now(), ZooKeeperGuarantees.WAITER_LEASE.toNanos());
+      return CompletableFuture.completedFuture(new Answer.Busy(true, holder, left));
+    }
+    return link.delete(node.path(), -1).thenCompose(deleted -> {
+      if (!deleted.isOk() && !deleted.isAbsent()) {
+        return failed("take the try back", deleted);
+      }
+      own.gone();
+      return CompletableFuture.completedFuture(new Answer.Busy(false, holder, left));
+    });
+  }
+
+  /** Whatever the request was: while the claim has a node, the attempt was applied. */
+  private CompletionStage<Answer> failed(String what, Reply<?> reply) {
+    StoreException failure = ZooKeeperErrors.of("could not " + what, reply);
+    boolean left = own.node() != null || own.mayHaveMore();
+    return CompletableFuture.failedFuture(
+        left && failure.notApplied()
+            ? new StoreException(
+                String.valueOf(failure.getMessage()), failure.reason(), false, failure)
+            : failure);
+  }
+
+  private @Nullable LockNode mine(List<LockNode> queue) {
+    return LockNode.of(queue, own.claim.id(), link.sessionId());
+  }
+
+  private CompletionStage<Answer> later(long nanos, Supplier<CompletionStage<Answer>> then) {
+    CompletableFuture<@Nullable Void> due = new CompletableFuture<>();
+    context.runtime().scheduler().schedule(() -> due.complete(null), nanos);
+    return due.thenCompose(nothing -> then.get());
+  }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.zookeeper;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Asks servers their four letter words, which they answer whether or not they have a quorum. An administrator allows the words one by one
+ * ({@code 4lw.commands.whitelist}); unless configured, {@code srvr} only.
+ */
+final class ServerWords {
+  private static final int MOST_BYTES = 65_536;
+
+  private final Duration patience;
+
+  /** Waits so long for a connection, and again for each piece of an answer. */
+  ServerWords(Duration patience) {
+    this.patience = patience;
+  }
+
+  /** Splits a connect string into {@code host:port}s; what follows the first slash is no server. */
+  static List<String> servers(String connectString) {
+    int slash = connectString.indexOf('/');
+    String all = slash < 0 ? connectString : connectString.substring(0, slash);
+    List<String> servers = new ArrayList<>();
+    for (String each : all.split(",", -1)) {
+      servers.add(each.strip());
+    }
+    return servers;
+  }
+
+  /** Asks, on a thread of its own; fails with an {@link IOException} if there is no answer. */
+  CompletableFuture<String> ask(String server, String word) {
+    CompletableFuture<String> answer = new CompletableFuture<>();
+    Thread asks = new Thread(
+        () -> {
+          try {
+            answer.complete(exchange(server, word));
+          } catch (IOException | RuntimeException e) {
+            answer.completeExceptionally(e);
+          }
+        },
+        "holdfast-zookeeper-doctor");
+    asks.setDaemon(true);
+    asks.start();
+    return answer;
+  }
+
+  private String exchange(String server, String word) throws IOException {
+    int colon = server.lastIndexOf(':');
+    String host = server.substring(0, colon).replace("[", "").replace("]", "");
+    int port = Integer.parseInt(server.substring(colon + 1));
+    int millis = (int) patience.toMillis();
+    try (Socket socket = new Socket()) {
+      socket.connect(new InetSocketAddress(host, port), millis);
+      socket.setSoTimeout(millis);
+      socket.getOutputStream().write(word.getBytes(StandardCharsets.US_ASCII));
+      byte[] said = socket.getInputStream().readNBytes(MOST_BYTES);
+      return new String(said, StandardCharsets.UTF_8);
+    }
+  }
+}

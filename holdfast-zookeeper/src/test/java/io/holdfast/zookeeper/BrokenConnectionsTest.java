@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.zookeeper;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.holdfast.Hold;
+import io.holdfast.Holdfast;
+import io.holdfast.LockOptions;
+import io.holdfast.Ticker;
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.Ended;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.Mode;
+import io.holdfast.spi.StoreAddress;
+import io.holdfast.testkit.Await;
+import io.holdfast.testkit.process.Tunnel;
+import io.holdfast.testkit.zookeeper.ZooKeeperServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryOneTime;
+import org.apache.zookeeper.KeeperException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What happens while a connection is gone that comes back in the same session. */
+@Timeout(120)
+class BrokenConnectionsTest {
+  private static final AtomicInteger ROOTS = new AtomicInteger();
+
+  private final ZooKeeperServer server = ZooKeeperUnderTest.server();
+  private final Tunnel tunnel = new Tunnel(server.port());
+  private final String root = "/broken/" + ROOTS.incrementAndGet();
+  private final String folder = new ZooKeeperPaths(root).folder(LockKey.of("a"));
+  private final String direct = "zookeeper://" + server.address() + root;
+  private final String tunnelled = "zookeeper://127.0.0.1:" + tunnel.port() + root;
+  private CuratorFramework curator;
+
+  @BeforeEach
+  void connect() {
+    curator = CuratorFrameworkFactory.newClient(server.address(), new RetryOneTime(100));
+    curator.start();
+  }
+
+  @AfterEach
+  void close() {
+    curator.close();
+    tunnel.close();
+  }
+
+  private List<String> nodes() {
+    try {
+      return curator.getChildren().forPath(folder);
+    } catch (KeeperException.NoNodeException e) {
+      return List.of();
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private String marker() {
+    return folder + "/" + ZooKeeperPaths.markerIn(nodes()).orElseThrow();
+  }
+
+  /** The holder keeps the lock while the next one is away, who is told of the deletion only. */
+  @Test
+  void keptMeanwhile_isNotGrantedByTheDeletion() {
+    try (StoreByHand a = new StoreByHand("a", ZooKeeperStore.at(StoreAddress.parse(direct)));
+        StoreByHand b = new StoreByHand("b", ZooKeeperStore.at(StoreAddress.parse(tunnelled)))) {
+      Claim holder = a.claim("a");
+      Claim waiter = b.claim("a");
+      a.granted(holder);
+      b.busy(waiter, Mode.QUEUE);
+      tunnel.stall();
+      tunnel.drop();
+      assertEquals(Ended.Outcome.RELEASED, a.end(holder, Duration.ofMinutes(5)));
+      tunnel.heal();
+      b.awaitLookAgain(waiter);
+      b.busy(waiter, Mode.QUEUE);
+    }
+  }
+
+  /** The application's client is away when Holdfast is closed: what was held goes when it is back, not with the session. */
+  @Test
+  void closedMeanwhile_leavesNothingInAGivenClientsSession() throws Exception {
+    try (CuratorFramework given = CuratorFrameworkFactory.newClient(
+        "127.0.0.1:" + tunnel.port(), 40_000, 20_000, new RetryOneTime(100))) {
+      given.start();
+      assertTrue(given.blockUntilConnected(60, TimeUnit.SECONDS));
+      Holdfast mine = Holdfast.builder()
+          .store(ZooKeeperStore.using(given, ZooKeeperSettings.defaults().withRoot(root)))
+          .build();
+      Hold hold = mine.lock("a").acquire();
+      long session = given.getZookeeperClient().getZooKeeper().getSessionId();
+      tunnel.stall();
+      tunnel.drop();
+      mine.close();
+      tunnel.heal();
+      try (Holdfast other = Holdfast.connect(direct);
+          Hold next = Await.value(other.lock("a").acquireAsync())) {
+        assertTrue(next.token() > hold.token());
+      }
+      assertEquals(session, given.getZookeeperClient().getZooKeeper().getSessionId());
+    }
+  }
+
+  /** The marker is made, and nobody hears of it. */
+  @Test
+  void markerOfALostAnswer_goesInTime() throws Exception {
+    HookedClients clients = HookedClients.at(tunnelled);
+    LockOptions kept = LockOptions.builder().holdAtLeast(Duration.ofSeconds(5)).build();
+    try (Holdfast mine = Holdfast.builder().store(clients.store(tunnelled)).build()) {
+      Hold hold = mine.lock("a", kept).acquire();
+      clients.beforeMulti(tunnel::stallReplies);
+      CompletableFuture<Boolean> released = CompletableFuture.supplyAsync(hold::release);
+      Await.until("it is kept", () -> ZooKeeperPaths.markerIn(nodes()).isPresent());
+      tunnel.drop();
+      tunnel.heal();
+      Await.until("nothing is left", () -> nodes().isEmpty());
+      released.handle((known, failure) -> true).orTimeout(60, TimeUnit.SECONDS).join();
+    }
+  }
+
+  /** A claim whose making was not answered, and that was found again, has waited since it was made. */
+  @Test
+  void foundAgain_isKeptFromItsGrantOn() throws Exception {
+    Duration least = Duration.ofMinutes(1);
+    LockOptions kept = LockOptions.builder().holdAtLeast(least).build();
+    try (Holdfast other = Holdfast.connect(direct);
+        Holdfast mine = Holdfast.connect(tunnelled)) {
+      // its session for the lease is there
+      mine.lock("a").acquire().close();
+      Hold ahead = other.lock("a").acquire();
+      tunnel.stallReplies();
+      CompletableFuture<Hold> asked = mine.lock("a", kept).acquireAsync();
+      Await.until("the server has the node", () -> nodes().size() == 2);
+      tunnel.drop();
+      tunnel.heal();
+      // it is connected again
+      Await.value(mine.lock("b").acquireAsync()).close();
+      long before = Ticker.system().wallMillis();
+      assertTrue(ahead.release());
+      assertTrue(Await.value(asked).release());
+      long until =
+          NodeData.readKept(curator.getData().forPath(marker())).orElseThrow().untilMillis();
+      // two clocks are read, each to the millisecond
+      assertTrue(until >= before + least.toMillis() - 5, () -> until - before + " ms");
+    }
+  }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.zookeeper;
+
+import io.holdfast.spi.StoreAddress;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.utils.ZookeeperFactory;
+import org.apache.zookeeper.AsyncCallback;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.data.ACL;
+import org.jspecify.annotations.Nullable;
+
+/** Clients that count the watchers they are given, and let a test come in before a multi. */
+@SuppressWarnings("try") // what it extends closes as it does
+final class HookedClients implements ZooKeeperClients, ZookeeperFactory {
+  private final ZooKeeperAddress address;
+  private final Map<String, Set<Watcher>> watchers = new TreeMap<>();
+  private final AtomicReference<@Nullable Runnable> beforeMulti = new AtomicReference<>();
+
+  private HookedClients(ZooKeeperAddress address) {
+    this.address = address;
+  }
+
+  static HookedClients at(String uri) {
+    return new HookedClients(new ZooKeeperAddress(StoreAddress.parse(uri)));
+  }
+
+  ZooKeeperStore store(String uri) {
+    return ZooKeeperStore.at(StoreAddress.parse(uri), address, this);
+  }
+
+  /** Runs it before the next multi. */
+  void beforeMulti(Runnable what) {
+    beforeMulti.set(what);
+  }
+
+  /** How many watchers each node was watched with. */
+  synchronized List<Integer> watchers() {
+    List<Integer> counts = new ArrayList<>();
+    watchers.values().forEach(each -> counts.add(each.size()));
+    return counts;
+  }
+
+  private synchronized void watched(String path, Watcher watcher) {
+    watchers
+        .computeIfAbsent(path, first -> Collections.newSetFromMap(new IdentityHashMap<>()))
+        .add(watcher);
+  }
+
+  @Override
+  public boolean isGiven() {
+    return false;
+  }
+
+  @Override
+  public CuratorFramework client(int sessionMillis) {
+    return address.builder(sessionMillis).zookeeperFactory(this).build();
+  }
+
+  @Override
+  public List<ACL> acl() {
+    return address.acl();
+  }
+
+  @Override
+  public String servers() {
+    return address.servers();
+  }
+
+  @Override
+  public void close() {
+    address.close();
+  }
+
+  @Override
+  public ZooKeeper newZooKeeper(
+      String servers, int sessionTimeout, Watcher watcher, boolean canBeReadOnly)
+      throws IOException {
+    return newZooKeeper(servers, sessionTimeout, watcher, canBeReadOnly, new ZKClientConfig());
+  }
+
+  @Override
+  public ZooKeeper newZooKeeper(
+      String servers,
+      int sessionTimeout,
+      Watcher watcher,
+      boolean canBeReadOnly,
+      ZKClientConfig config)
+      throws IOException {
+    return new ZooKeeper(servers, sessionTimeout, watcher, canBeReadOnly, config) {
+      @Override
+      public void getData(
+          String path, @Nullable Watcher each, AsyncCallback.DataCallback callback, Object ctx) {
+        if (each != null) {
+          watched(path, each);
+        }
+        super.getData(path, each, callback, ctx);
+      }
+
+      @Override
+      public void multi(Iterable<Op> ops, AsyncCallback.MultiCallback callback, Object ctx) {
+        Runnable what = beforeMulti.getAndSet(null);
+        if (what != null) {
+          what.run();
+        }
+        super.multi(ops, callback, ctx);
+      }
+    };
+  }
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.zookeeper;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.holdfast.ConfigurationException;
+import io.holdfast.Hold;
+import io.holdfast.Holdfast;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.spi.Finding;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreAddress;
+import io.holdfast.testkit.Await;
+import io.holdfast.testkit.process.Certificates;
+import io.holdfast.testkit.process.ServerProcess;
+import io.holdfast.testkit.zookeeper.ZooKeeperServer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.zookeeper.data.ACL;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** TLS: whom we trust, what we show, and what belongs to whom. */
+@Timeout(120)
+class ZooKeeperTlsTest {
+  private static final AtomicInteger ROOTS = new AtomicInteger();
+  private static final int STRICT_PORT = ServerProcess.freePort();
+  private static final int STRANGE_PORT = ServerProcess.freePort();
+
+  @TempDir
+  static Path folder;
+
+  @TempDir
+  static Path otherFolder;
+
+  @SuppressWarnings("NullAway.Init")
+  private static Certificates certificates;
+
+  @SuppressWarnings("NullAway.Init")
+  private static ZooKeeperServer strict;
+
+  @SuppressWarnings("NullAway.Init")
+  private static ZooKeeperServer strange;
+
+  private final String root = "/tls/" + ROOTS.incrementAndGet();
+
+  @BeforeAll
+  static void start() throws IOException {
+    certificates = new Certificates(folder);
+    certificates.issue("server", "ip:127.0.0.1,dns:localhost");
+    certificates.issue("elsewhere", "dns:elsewhere.example");
+    certificates.issue("client", "dns:client.example");
+    strict = server(STRICT_PORT, "server", "need");
+    strange = server(STRANGE_PORT, "elsewhere", "none");
+  }
+
+  /** A server that asks its clients for certificates, or does not. */
+  private static ZooKeeperServer server(int port, String name, String clients) throws IOException {
+    Path both = folder.resolve(name + "-both.pem");
+    Files.writeString(
+        both,
+        Files.readString(Path.of(certificates.file(name + ".pem")))
+            + Files.readString(Path.of(certificates.file(name + ".key"))));
+    return ZooKeeperServer.alone(
+        "serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory",
+        "authProvider.x509=org.apache.zookeeper.server.auth.X509AuthenticationProvider",
+        "secureClientPortAddress=127.0.0.1",
+        "secureClientPort=" + port,
+        "ssl.keyStore.location=" + both,
+        "ssl.keyStore.type=PEM",
+        "ssl.trustStore.location=" + certificates.file("ca.pem"),
+        "ssl.trustStore.type=PEM",
+        "ssl.clientAuth=" + clients);
+  }
+
+  @AfterAll
+  static void stop() {
+    strict.close();
+    strange.close();
+  }
+
+  private String uri(int port, String... parameters) {
+    return "zookeeper://127.0.0.1:" + port + root + "?holdfast.tls=true&holdfast.connect-timeout=2s"
+        + String.join("", parameters);
+  }
+
+  private static String ca() {
+    return "&holdfast.tls-ca=" + certificates.file("ca.pem");
+  }
+
+  private static String client() {
+    return "&holdfast.tls-cert=" + certificates.file("client.pem") + "&holdfast.tls-key="
+        + certificates.file("client.key");
+  }
+
+  /** Both sides show certificates: locks work, watches too, and the nodes belong to our certificate's subject. */
+  @Test
+  void certificatesOfBothSides_work() throws Exception {
+    String uri = uri(STRICT_PORT, ca(), client());
+    LockStore store = ZooKeeperStore.at(StoreAddress.parse(uri));
+    try (Holdfast one = Holdfast.builder().store(store).build();
+        Holdfast other = Holdfast.connect(uri)) {
+      Hold hold = one.lock("x").acquire();
+      CompletableFuture<Hold> waiter = other.lock("x").acquireAsync();
+      Await.until("somebody waits", () -> one.admin().inspect("x").orElseThrow().waiters() == 1);
+      assertTrue(hold.release());
+      assertTrue(Await.value(waiter).release());
+      List<Finding> found = Await.value(store.diagnose().toCompletableFuture());
+      assertTrue(found.stream().anyMatch(each -> each.message().contains("TLS")), found::toString);
+      assertTrue(
+          found.stream().allMatch(each -> each.level() == Finding.Level.OK), found::toString);
+    }
+    ZooKeeperAddress address = new ZooKeeperAddress(StoreAddress.parse(uri));
+    try (CuratorFramework curator = address.client(10_000)) {
+      curator.start();
+      List<ACL> acl = curator.getACL().forPath(root);
+      assertEquals(1, acl.size());
+      assertEquals("x509", acl.get(0).getId().getScheme());
+      assertEquals("CN=holdfast test client", acl.get(0).getId().getId());
+    } finally {
+      address.close();
+    }
+  }
+
+  /** Certificate and key in two files: ZooKeeper's client gets one, which only we can read, and which goes with the store. */
+  @Test
+  void fileThatWasMade_goesWithTheStore() throws Exception {
+    ZooKeeperAddress address =
+        new ZooKeeperAddress(StoreAddress.parse(uri(STRICT_PORT, ca(), client())));
+    List<Path> before = made();
+    address.builder(10_000);
+    List<Path> now = made();
+    now.removeAll(before);
+    assertEquals(1, now.size());
+    assertEquals(
+        "[OWNER_READ, OWNER_WRITE]",
+        new java.util.TreeSet<>(Files.getPosixFilePermissions(now.get(0))).toString());
+    address.close();
+    assertFalse(Files.exists(now.get(0)));
+  }
+
+  private static List<Path> made() throws IOException {
+    try (Stream<Path> files = Files.list(Path.of(System.getProperty("java.io.tmpdir")))) {
+      return new java.util.ArrayList<>(files
+          .filter(each -> each.getFileName().toString().startsWith("holdfast-tls"))
+          .toList());
+    }
+  }
+
+  /** Who shows nothing where certificates are asked for, does not trust the server, or meets another host's: no connection. */
+  @Test
+  void everythingElse_isRefused() {
+    assertRefused(uri(STRICT_PORT, ca()));
+    assertRefused(uri(STRICT_PORT, client()));
+    Certificates others = new Certificates(otherFolder);
+    assertRefused(uri(STRICT_PORT, client(), "&holdfast.tls-ca=" + others.file("ca.pem")));
+    assertRefused(uri(STRANGE_PORT, ca()));
+    // nor does a connection without TLS get through at that port
+    assertRefused("zookeeper://127.0.0.1:" + STRICT_PORT + root);
+  }
+
+  private static void assertRefused(String uri) {
+    assertThrows(
+        StoreUnavailableException.class,
+        () -> Holdfast.builder()
+            .store(uri)
+            .requestTimeout(Duration.ofSeconds(3))
+            .build()
+            .close());
+  }
+
+  /** What does not go together is said before anything is sent. */
+  @Test
+  void parametersThatDoNotFit_areRefused() {
+    String plain = "zookeeper://127.0.0.1:" + STRICT_PORT + root + "?";
+    assertWrong(plain + ca().substring(1), "holdfast.tls=true");
+    assertWrong(plain + "holdfast.tls=yes", "true or false");
+    assertWrong(uri(STRICT_PORT, "&holdfast.tls-cert=" + certificates.file("client.pem")), "key");
+    assertWrong(uri(STRICT_PORT, "&holdfast.tls-ca=/nowhere/ca.pem"), "/nowhere/ca.pem");
+    assertEquals(
+        "a:2281,b:2282",
+        new ZooKeeperAddress(StoreAddress.parse("zookeeper://a,b:2282/x?holdfast.tls=true"))
+            .servers());
+  }
+
+  private static void assertWrong(String uri, String part) {
+    ConfigurationException wrong = assertThrows(
+        ConfigurationException.class, () -> new ZooKeeperAddress(StoreAddress.parse(uri)));
+    assertTrue(String.valueOf(wrong.getMessage()).contains(part), wrong::toString);
+  }
+}
