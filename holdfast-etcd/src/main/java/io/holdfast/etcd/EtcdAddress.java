@@ -24,7 +24,7 @@ final class EtcdAddress {
   private static final int HIGHEST_PORT = 65535;
   private static final Duration CONNECT = Duration.ofSeconds(2);
 
-  /** A silent member is noticed so late at most, and another one asked. The server allows no more frequent question. */
+  /** A member that has been silent for so long is asked whether it is there. gRPC allows no more frequent question. */
   private static final Duration PING = Duration.ofSeconds(10);
 
   private final StoreAddress address;
@@ -61,6 +61,7 @@ final class EtcdAddress {
     ClientBuilder builder = Client.builder()
         .endpoints(endpoints())
         .connectTimeout(connect)
+        .loadBalancerPolicy(SteadyBalancer.policy())
         // without a connection a request fails at once, as not sent; we ask again
         .waitForReady(false)
         // what is repeated is what was refused for an old login, and the grant of a lease

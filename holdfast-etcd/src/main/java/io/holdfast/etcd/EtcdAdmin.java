@@ -156,29 +156,37 @@ final class EtcdAdmin {
     });
   }
 
-  /** Lists the claims under this client's leases. A kept lock has a lease of its own and is not among them. */
+  /**
+   * Lists the claims under this client's leases, those too that are not in use any more and have not ended. A kept lock has
+   * a lease of its own and is not among them.
+   */
   CompletableFuture<Map<ClaimId, LockKey>> own() {
     List<CompletableFuture<Map<ClaimId, LockKey>>> parts = new ArrayList<>();
     for (EtcdLease each : context.leases()) {
-      EtcdLease.Term term = each.current();
-      if (term != null) {
-        parts.add(context.calls.timeToLive(term.id, true).thenApply(answer -> {
-          Map<ClaimId, LockKey> found = new HashMap<>();
-          for (ByteSequence key : answer.getKeys()) {
-            context
-                .keys
-                .place(key)
-                .filter(place -> place.claim().client().equals(context.runtime.client()))
-                .ifPresent(place -> found.put(place.claim(), place.name()));
-          }
-          return found;
-        }));
-      }
+      each.terms().forEach(term -> parts.add(under(term)));
     }
     return CompletableFuture.allOf(parts.toArray(CompletableFuture[]::new)).thenApply(nothing -> {
       Map<ClaimId, LockKey> all = new HashMap<>();
       parts.forEach(part -> all.putAll(part.join()));
+      context.forgetGivenUp(all.keySet());
       return Map.copyOf(all);
+    });
+  }
+
+  private CompletableFuture<Map<ClaimId, LockKey>> under(EtcdLease.Term term) {
+    return context.calls.timeToLive(term.id, true).thenApply(answer -> {
+      if (answer.getTTL() < 0) {
+        term.gone();
+      }
+      Map<ClaimId, LockKey> found = new HashMap<>();
+      for (ByteSequence key : answer.getKeys()) {
+        context
+            .keys
+            .place(key)
+            .filter(place -> place.claim().client().equals(context.runtime.client()))
+            .ifPresent(place -> found.put(place.claim(), place.name()));
+      }
+      return found;
     });
   }
 }

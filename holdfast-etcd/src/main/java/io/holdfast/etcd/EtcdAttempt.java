@@ -4,7 +4,6 @@ package io.holdfast.etcd;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.GetResponse;
-import io.etcd.jetcd.kv.PutResponse;
 import io.etcd.jetcd.kv.TxnResponse;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.CmpTarget;
@@ -16,16 +15,21 @@ import io.holdfast.spi.Grant;
 import io.holdfast.spi.Mode;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Asks for a lock: one transaction puts the claim's key and reads the queue. The claim with the oldest key holds the lock,
- * so that the create revision, which is given when the claim enters the queue, grows from grant to grant.
+ * Asks for a lock: one transaction puts the claim's key and reads the end of the queue: alone there, it holds the lock.
+ * Who is first is read in the same transaction where the lock was busy last time, else in a second step. The claim with
+ * the oldest key holds the lock, so that the create revision, which is given when the claim enters the queue, grows from
+ * grant to grant.
  *
  * <p>The transaction compares the lease's epoch: once that was raised, no earlier attempt is applied any more. An attempt
- * that fails only for that was not applied, and is repeated.
+ * that fails only for that was not applied, and is repeated. It compares too that the claim has no key yet: one that is
+ * there is never put again, so that an attempt without an answer changes neither its lease nor a lock that is kept.
  *
  * <p>A try looks first, and puts its key only into an empty queue. If somebody came between, the key is deleted again.
  * Another try that sees such a key looks again, because nobody may hold the lock.
@@ -51,6 +55,9 @@ final class EtcdAttempt {
   private final Instant giveUpAt;
   private int looks;
 
+  /** Whether the key was put, or was there: what fails from then on is no promise that nothing is. */
+  private volatile boolean applied;
+
   EtcdAttempt(EtcdContext context, EtcdClaim claim, Mode mode, Instant giveUpAt) {
     this.context = context;
     this.claim = claim;
@@ -59,6 +66,12 @@ final class EtcdAttempt {
   }
 
   CompletableFuture<Answer> run() {
+    return ask()
+        .exceptionallyCompose(failure ->
+            CompletableFuture.failedFuture(applied ? EtcdErrors.afterChange(failure) : failure));
+  }
+
+  private CompletableFuture<Answer> ask() {
     if (mode == Mode.QUEUE) {
       return enter();
     }
@@ -90,33 +103,50 @@ final class EtcdAttempt {
 
   /** Puts the key, under the waiters' lease where the lock is likely to be busy. */
   private CompletableFuture<Answer> enter() {
-    boolean likelyBusy = mode == Mode.QUEUE && context.busy.contains(claim.claim.name());
+    boolean likelyBusy = mode == Mode.QUEUE && context.isLikelyBusy(claim.claim.name());
     EtcdLease lease = likelyBusy ? context.waiting : context.lease(claim.claim.lease());
     return lease.young().thenCompose(this::put);
   }
 
   private CompletableFuture<Answer> put(EtcdLease.Term term) {
+    // read before the attempt is noted: an end that finds it noted raises the epoch beyond this one
+    long version = term.epoch;
+    Optional<EtcdClaim.Sent> noted = claim.sent(term);
+    if (noted.isEmpty()) {
+      // its own end has called it off
+      return answer(new Answer.Late());
+    }
+    EtcdClaim.Sent sent = noted.get();
+    // looked at when it is noted: an end that does not find it says that it is final only after this
     if (context.clock.isPast(giveUpAt)) {
+      claim.settled(sent);
       return answer(new Answer.Late());
     }
     ByteSequence epoch = context.keys.epoch(term.id);
     ByteSequence queue = context.queue(claim);
-    EtcdClaim.Sent sent = claim.sent(term);
+    List<Op> then = new ArrayList<>(3);
+    then.add(EtcdContext.put(claim, term));
+    then.add(Op.get(queue, LAST_TWO));
+    if (context.isLikelyBusy(claim.claim.name())) {
+      then.add(Op.get(queue, EtcdContext.FIRST));
+    }
     return context
         .calls
         .txn(
-            List.of(new Cmp(epoch, Cmp.Op.EQUAL, CmpTarget.version(term.epoch))),
             List.of(
-                EtcdContext.put(claim, term),
-                Op.get(queue, EtcdContext.FIRST),
-                Op.get(queue, LAST_TWO)),
-            List.of(Op.get(epoch, EtcdContext.KEY)))
+                new Cmp(epoch, Cmp.Op.EQUAL, CmpTarget.version(version)),
+                new Cmp(claim.key, Cmp.Op.EQUAL, CmpTarget.createRevision(0))),
+            then,
+            List.of(
+                Op.get(epoch, EtcdContext.KEY),
+                Op.get(claim.key, EtcdContext.KEY),
+                Op.get(queue, EtcdContext.FIRST)))
         .whenComplete((done, failure) -> {
           if (failure == null || EtcdLease.isGone(failure) || EtcdErrors.isNotApplied(failure)) {
             claim.settled(sent);
           }
         })
-        .thenCompose(done -> answered(term, done))
+        .thenCompose(done -> done.isSucceeded() ? entered(term, done) : refused(term, done))
         .exceptionallyCompose(failure -> {
           if (EtcdLease.isGone(failure)) {
             term.gone();
@@ -126,59 +156,84 @@ final class EtcdAttempt {
         });
   }
 
-  private CompletableFuture<Answer> answered(EtcdLease.Term term, TxnResponse done) {
-    if (!done.isSucceeded()) {
-      List<KeyValue> epoch = done.getGetResponses().get(0).getKvs();
-      term.epoch = epoch.isEmpty() ? 0 : epoch.get(0).getVersion();
+  /** The epoch was raised, or the key is there already: then its place is looked at, and it is left as it is. */
+  private CompletableFuture<Answer> refused(EtcdLease.Term term, TxnResponse done) {
+    List<KeyValue> epoch = done.getGetResponses().get(0).getKvs();
+    term.epoch = epoch.isEmpty() ? 0 : epoch.get(0).getVersion();
+    List<KeyValue> own = done.getGetResponses().get(1).getKvs();
+    if (own.isEmpty()) {
       return enter();
     }
-    claim.under(term);
-    return decide(term, done);
+    applied = true;
+    claim.place.seen(own.get(0), term);
+    return behind(own.get(0).getCreateRevision(), null, done.getGetResponses().get(2));
   }
 
-  private CompletableFuture<Answer> decide(EtcdLease.Term term, TxnResponse done) {
-    PutResponse put = done.getPutResponses().get(0);
-    boolean isNew = !put.hasPrevKv();
-    claim.revision(isNew ? done.getHeader().getRevision() : put.getPrevKv().getCreateRevision());
-    GetResponse queue = done.getGetResponses().get(0);
+  private CompletableFuture<Answer> entered(EtcdLease.Term term, TxnResponse done) {
+    applied = true;
+    long revision = done.getHeader().getRevision();
+    claim.place.made(revision, term);
+    GetResponse last = done.getGetResponses().get(0);
+    if (last.getCount() == 1) {
+      return granted(revision, false);
+    }
+    ByteSequence before = last.getKvs().size() > 1 ? last.getKvs().get(1).getKey() : null;
+    return done.getGetResponses().size() > 1
+        ? behind(revision, before, done.getGetResponses().get(1))
+        : context
+            .calls
+            .get(context.queue(claim), EtcdContext.FIRST)
+            .thenCompose(queue -> behind(revision, before, queue));
+  }
+
+  /** There are others: who is first is looked at. */
+  private CompletableFuture<Answer> behind(
+      long revision, @Nullable ByteSequence before, GetResponse queue) {
+    if (queue.getKvs().isEmpty()) {
+      // all have gone since the key was put, our own key as well: an operator did that
+      return enter();
+    }
     KeyValue first = queue.getKvs().get(0);
     if (first.getKey().equals(claim.key)) {
-      return granted(term, queue.getCount() > 1);
+      return granted(revision, queue.getCount() > 1);
     }
     EtcdValue holder = EtcdValue.read(first.getKey(), first.getValue());
     if (mode == Mode.TRY) {
       return context
           .calls
           .txn(List.of(), List.of(Op.delete(claim.key, DeleteOption.DEFAULT)), List.of())
-          .thenApply(gone -> new Answer.Busy(false, holder.holder(), Optional.empty()));
+          .thenApply(gone -> {
+            claim.place.deleted();
+            return new Answer.Busy(false, holder.holder(), Optional.empty());
+          });
     }
-    context.busy.add(claim.claim.name());
-    List<KeyValue> last = done.getGetResponses().get(1).getKvs();
-    // a key that was there already is not the last one: who is before it is looked up
-    ByteSequence before = isNew && last.size() > 1 ? last.get(1).getKey() : null;
+    context.wanted(claim.claim.name(), true);
     claim.startWaiting(context).ifPresent(wait -> wait.begin(before));
     return answer(new Answer.Busy(true, holder.holder(), Optional.empty()));
   }
 
-  private CompletableFuture<Answer> granted(EtcdLease.Term term, boolean othersWait) {
+  private CompletableFuture<Answer> granted(long revision, boolean othersWait) {
+    if (!claim.place.first(revision, context.runtime.ticker().now())) {
+      // that key has gone, and there is another one since
+      return enter();
+    }
     claim.stopWaiting();
-    context.busy.remove(claim.claim.name());
-    claim.granted(context.runtime.ticker().now());
+    context.wanted(claim.claim.name(), othersWait);
     EtcdLease own = context.lease(claim.claim.lease());
-    if (term == own.current()) {
-      return answer(grant(term, othersWait));
+    EtcdLease.Term under = claim.place.settled();
+    if (under != null && under == own.current()) {
+      return answer(grant(revision, under, othersWait));
     }
     return context
         .move(claim, own)
         .thenCompose(moved -> moved.isPresent()
-            ? answer(grant(moved.get(), othersWait))
+            ? answer(grant(revision, moved.get(), othersWait))
             // it was ended meanwhile, by an operator or with its lease: asked again it is put at the end
             : enter());
   }
 
-  private Answer grant(EtcdLease.Term term, boolean othersWait) {
-    return new Answer.Granted(
-        new Grant(claim.revision(), term.anchor(), claim.claim.lease(), othersWait));
+  private Answer grant(long revision, EtcdLease.Term term, boolean othersWait) {
+    return new Answer.Granted(new Grant(revision, term.anchor(), claim.claim.lease(), othersWait));
   }
 
   private static CompletableFuture<Answer> answer(Answer answer) {

@@ -2,7 +2,6 @@
 package io.holdfast.etcd;
 
 import io.etcd.jetcd.ByteSequence;
-import io.holdfast.Moment;
 import io.holdfast.spi.Claim;
 import java.time.Instant;
 import java.util.HashSet;
@@ -16,12 +15,10 @@ final class EtcdClaim {
   final Claim claim;
   final ByteSequence key;
   final Instant since;
+  final EtcdPlace place = new EtcdPlace();
   ByteSequence value;
 
   private final ReentrantLock lock = new ReentrantLock();
-  private volatile long revision;
-  private volatile EtcdLease.@Nullable Term term;
-  private volatile @Nullable Moment granted;
 
   // guarded by the lock
 
@@ -30,6 +27,11 @@ final class EtcdClaim {
 
   private @Nullable EtcdWait wait;
   private boolean ending;
+  private long endingSince;
+  private long keptUnder;
+
+  /** Attempts that the store has not answered; guarded by the map of claims. */
+  int asked;
 
   EtcdClaim(Claim claim, ByteSequence key, Instant since) {
     this.claim = claim;
@@ -52,41 +54,20 @@ final class EtcdClaim {
     value = EtcdValue.claim(EtcdValue.Kind.TRY, since, claim.holder()).write();
   }
 
-  /** The create revision of the key; 0 if it is not known. */
-  long revision() {
-    return revision;
-  }
-
-  void revision(long seen) {
-    revision = seen;
-  }
-
-  /** The lease that the key was last put under, as far as is known. */
-  EtcdLease.@Nullable Term term() {
-    return term;
-  }
-
-  void under(EtcdLease.Term now) {
-    term = now;
-  }
-
-  /** The claim was seen to hold the lock: the grant was before this moment. */
-  void granted(Moment now) {
-    if (granted == null) {
-      granted = now;
-    }
-  }
-
-  Optional<Moment> grantedBefore() {
-    return Optional.ofNullable(granted);
-  }
-
-  Sent sent(EtcdLease.Term under) {
-    Sent attempt = new Sent(under);
+  /**
+   * Notes an attempt before it is sent.
+   *
+   * @return empty if the claim is being ended: nothing may be sent any more
+   */
+  Optional<Sent> sent(EtcdLease.Term under) {
     lock.lock();
     try {
+      if (ending) {
+        return Optional.empty();
+      }
+      Sent attempt = new Sent(under);
       open.add(attempt);
-      return attempt;
+      return Optional.of(attempt);
     } finally {
       lock.unlock();
     }
@@ -120,11 +101,21 @@ final class EtcdClaim {
     }
   }
 
-  /** Begins to wait, unless it does or the claim is being ended; returns what is to be begun. */
+  /** Whether nothing of the claim is there or can come, and it is not being ended. */
+  boolean leftNothing() {
+    lock.lock();
+    try {
+      return !ending && open.isEmpty() && !place.isThere();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Begins to wait, unless it does, or its turn has come, or the claim is being ended; returns what is to be begun. */
   Optional<EtcdWait> startWaiting(EtcdContext context) {
     lock.lock();
     try {
-      if (ending || wait != null) {
+      if (ending || wait != null || place.isFirst() || context.isClosed()) {
         return Optional.empty();
       }
       EtcdWait begun = new EtcdWait(context, this);
@@ -135,21 +126,54 @@ final class EtcdClaim {
     }
   }
 
+  /** The claim is being ended: nothing is sent for it any more but that, and it is never waited for again. */
+  void end(long nowNanos) {
+    lock.lock();
+    try {
+      if (!ending) {
+        ending = true;
+        endingSince = nowNanos;
+      }
+    } finally {
+      lock.unlock();
+    }
+    stopWaiting();
+  }
+
+  /** Whether its end was begun so long ago. */
+  boolean isEndingFor(long nanos, long nowNanos) {
+    lock.lock();
+    try {
+      return ending && nowNanos - endingSince >= nanos;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The lease that its lock is to be kept under; 0 if there is none yet. */
+  long keptUnder() {
+    lock.lock();
+    try {
+      return keptUnder;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void keptUnder(long lease) {
+    lock.lock();
+    try {
+      keptUnder = lease;
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** The claim is waited for no longer, but may be again. */
   void stopWaiting() {
-    stop(false);
-  }
-
-  /** The claim is being ended: it is never waited for again. */
-  void end() {
-    stop(true);
-  }
-
-  private void stop(boolean forGood) {
     EtcdWait old;
     lock.lock();
     try {
-      ending |= forGood;
       old = wait;
       wait = null;
     } finally {

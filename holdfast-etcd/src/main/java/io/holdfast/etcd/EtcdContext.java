@@ -2,6 +2,7 @@
 package io.holdfast.etcd;
 
 import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.TxnResponse;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.CmpTarget;
@@ -54,11 +55,17 @@ final class EtcdContext {
   final StoreEvents events;
   final EtcdLease waiting;
 
-  /** Locks that were busy when this process last entered their queue: the next claim is put as a waiter's at once. */
-  final Set<LockKey> busy = ConcurrentHashMap.newKeySet();
+  /** Ends are repeated for the lease, the time of a request, and this. */
+  private static final long GRACE_NANOS = 1_000_000_000L;
+
+  /** More are not remembered: they only save requests. */
+  private static final int MOST_BUSY = 10_000;
+
+  private final Set<LockKey> busy = ConcurrentHashMap.newKeySet();
 
   private final Map<Long, EtcdLease> leases = new ConcurrentHashMap<>();
   private final Map<ClaimId, EtcdClaim> claims = new ConcurrentHashMap<>();
+  private volatile boolean closed;
 
   EtcdContext(EtcdCalls calls, EtcdKeys keys, StoreRuntime runtime, StoreEvents events) {
     this.calls = calls;
@@ -83,8 +90,35 @@ final class EtcdContext {
   }
 
   EtcdClaim claim(Claim claim) {
-    return claims.computeIfAbsent(
-        claim.id(), id -> new EtcdClaim(claim, keys.claim(claim.name(), id), clock.wall()));
+    return claims.computeIfAbsent(claim.id(), id -> make(claim));
+  }
+
+  private EtcdClaim make(Claim claim) {
+    return new EtcdClaim(claim, keys.claim(claim.name(), claim.id()), clock.wall());
+  }
+
+  /** The claim is to be attempted: it is not forgotten until {@link #answered}. */
+  EtcdClaim asking(Claim claim) {
+    return claims.compute(claim.id(), (id, known) -> {
+      EtcdClaim mine = known == null ? make(claim) : known;
+      mine.asked++;
+      return mine;
+    });
+  }
+
+  /**
+   * An attempt was answered.
+   *
+   * @param nobodyEndsIt whether the claim may be over with it: then it is forgotten, if nothing of it is there
+   */
+  void answered(EtcdClaim mine, boolean nobodyEndsIt) {
+    claims.computeIfPresent(mine.claim.id(), (id, known) -> {
+      if (known != mine) {
+        return known;
+      }
+      mine.asked--;
+      return nobodyEndsIt && mine.asked == 0 && mine.leftNothing() ? null : mine;
+    });
   }
 
   Optional<EtcdClaim> known(ClaimId id) {
@@ -95,53 +129,110 @@ final class EtcdContext {
     claims.remove(claim.claim.id(), claim);
   }
 
-  /** Closes what waits. */
+  /** How many claims are remembered. */
+  int remembered() {
+    return claims.size();
+  }
+
+  /** Forgets claims that the server does not have, and whose end the engine has given up. */
+  void forgetGivenUp(Set<ClaimId> own) {
+    long now = runtime.ticker().nanos();
+    claims.values().removeIf(each -> {
+      long lease = each.claim.lease().toNanos();
+      long asksFor = runtime.requestTimeout().toNanos() + lease + lease / 100 + GRACE_NANOS;
+      return each.isEndingFor(asksFor, now) && !own.contains(each.claim.id());
+    });
+  }
+
+  /** Notes whether others wanted a lock when this process last asked: if so, the next claim is put as a waiter's at once. */
+  void wanted(LockKey name, boolean byOthers) {
+    if (!byOthers) {
+      busy.remove(name);
+    } else if (busy.size() < MOST_BUSY || busy.contains(name)) {
+      busy.add(name);
+    } else {
+      busy.clear();
+    }
+  }
+
+  boolean isLikelyBusy(LockKey name) {
+    return busy.contains(name);
+  }
+
+  /** Closes what waits; nothing waits any more. */
   void close() {
+    closed = true;
     claims.values().forEach(EtcdClaim::stopWaiting);
+  }
+
+  boolean isClosed() {
+    return closed;
   }
 
   static Op put(EtcdClaim claim, EtcdLease.Term term) {
     return Op.put(
-        claim.key,
-        claim.value,
-        PutOption.builder().withLeaseId(term.id).withPrevKV().build());
+        claim.key, claim.value, PutOption.builder().withLeaseId(term.id).build());
   }
 
   /** The claim's key is the one that was seen. */
   static Cmp isThere(EtcdClaim claim) {
-    return new Cmp(claim.key, Cmp.Op.EQUAL, CmpTarget.createRevision(claim.revision()));
+    return new Cmp(claim.key, Cmp.Op.EQUAL, CmpTarget.createRevision(claim.place.revision()));
   }
 
   /**
-   * Puts a claim's key under another lease, if it is still there. Its place in the queue stays.
+   * Puts a claim's key under another lease, if it is still there. Its place in the queue stays. A move that comes behind a
+   * later change of the key is not applied, but made anew for what is there then.
    *
-   * @return the lease that it is under now; empty if the key is gone
+   * @return the lease that it is under now; empty if the key is gone or kept, or no waiter's and to be put under their lease
    */
   CompletableFuture<Optional<EtcdLease.Term>> move(EtcdClaim claim, EtcdLease to) {
-    return to.young().thenCompose(term -> move(claim, to, term));
+    return to.young()
+        .thenCompose(term -> claim
+            .place
+            .moving(term, to == waiting)
+            .map(move -> move(claim, to, move))
+            .orElseGet(() -> CompletableFuture.completedFuture(Optional.empty())));
   }
 
   private CompletableFuture<Optional<EtcdLease.Term>> move(
-      EtcdClaim claim, EtcdLease to, EtcdLease.Term term) {
+      EtcdClaim claim, EtcdLease to, EtcdPlace.Move move) {
     return calls
-        .txn(List.of(isThere(claim)), List.of(put(claim, term)), List.of())
-        .thenApply(done -> moved(claim, term, done))
+        .txn(
+            List.of(
+                new Cmp(claim.key, Cmp.Op.EQUAL, CmpTarget.createRevision(move.revision)),
+                new Cmp(claim.key, Cmp.Op.EQUAL, CmpTarget.modRevision(move.modified))),
+            List.of(put(claim, move.term)),
+            List.of(Op.get(claim.key, GetOption.DEFAULT)))
+        .whenComplete((done, failure) -> {
+          if (failure != null && (EtcdLease.isGone(failure) || EtcdErrors.isNotApplied(failure))) {
+            claim.place.notMoved(move);
+          }
+        })
+        .thenCompose(done -> moved(claim, to, move, done))
         .exceptionallyCompose(failure -> {
           if (EtcdLease.isGone(failure)) {
-            term.gone();
+            move.term.gone();
             return move(claim, to);
           }
           return CompletableFuture.failedFuture(failure);
         });
   }
 
-  private static Optional<EtcdLease.Term> moved(
-      EtcdClaim claim, EtcdLease.Term term, TxnResponse done) {
-    if (!done.isSucceeded()) {
-      return Optional.empty();
+  private CompletableFuture<Optional<EtcdLease.Term>> moved(
+      EtcdClaim claim, EtcdLease to, EtcdPlace.Move move, TxnResponse done) {
+    if (done.isSucceeded()) {
+      claim.place.moved(move, done.getHeader().getRevision());
+      return CompletableFuture.completedFuture(Optional.of(move.term));
     }
-    claim.under(term);
-    return Optional.of(term);
+    claim.place.notMoved(move);
+    List<KeyValue> there = done.getGetResponses().get(0).getKvs();
+    if (there.isEmpty()
+        || there.get(0).getCreateRevision() != move.revision
+        || EtcdValue.read(claim.key, there.get(0).getValue()).kind() == EtcdValue.Kind.KEPT) {
+      return CompletableFuture.completedFuture(Optional.empty());
+    }
+    claim.place.seen(there.get(0), move.term);
+    return move(claim, to);
   }
 
   ByteSequence queue(EtcdClaim claim) {

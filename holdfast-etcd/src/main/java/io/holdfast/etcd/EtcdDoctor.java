@@ -1,26 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.etcd;
 
+import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.cluster.Member;
 import io.etcd.jetcd.maintenance.AlarmMember;
 import io.etcd.jetcd.maintenance.StatusResponse;
+import io.etcd.jetcd.op.Cmp;
+import io.etcd.jetcd.op.CmpTarget;
+import io.etcd.jetcd.op.Op;
+import io.etcd.jetcd.options.PutOption;
+import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.Finding.Level;
+import io.holdfast.spi.StoreException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Looks at the cluster with an operator's eyes: its members one by one, alarms, version, and the login. */
+/** Looks at the cluster with an operator's eyes: its members one by one, alarms, versions, and rights. */
 final class EtcdDoctor {
   private static final Pattern VERSION = Pattern.compile("(\\d+)\\.(\\d+)\\.(\\d+).*");
   private static final Duration PATIENCE = Duration.ofSeconds(2);
+
+  /** An election may be going on. */
+  private static final Duration MAJORITY = Duration.ofSeconds(5);
 
   private final EtcdContext context;
   private final boolean tls;
@@ -34,6 +46,7 @@ final class EtcdDoctor {
     Client client = context.calls.client();
     long before = context.runtime.ticker().nanos();
     return reach(before)
+        .thenCombine(rights(), EtcdDoctor::joined)
         .thenCombine(members(client), EtcdDoctor::joined)
         .thenCombine(alarms(client), EtcdDoctor::joined)
         .thenApply(findings -> {
@@ -56,19 +69,67 @@ final class EtcdDoctor {
     return all;
   }
 
-  /** A read that a majority agrees to; fails with the meaning of the failure, as any request does. */
+  /**
+   * A read that a majority agrees to. Without a majority the members are looked at all the same; another failure, as of a
+   * login, is that of the whole.
+   */
   private CompletableFuture<List<Finding>> reach(long before) {
-    return context.calls.get(context.keys.under(""), EtcdContext.FIRST_KEY).thenApply(seen -> {
-      long micros = (context.runtime.ticker().nanos() - before) / 1000;
-      return List.of(
-          new Finding(Level.OK, "reach", "a majority answers, in " + micros + " us", ""));
-    });
+    return context
+        .calls
+        .get(context.keys.under(""), EtcdContext.FIRST_KEY)
+        .orTimeout(MAJORITY.toMillis(), TimeUnit.MILLISECONDS)
+        .thenApply(seen -> {
+          long micros = (context.runtime.ticker().nanos() - before) / 1000;
+          return List.of(
+              new Finding(Level.OK, "reach", "a majority answers, in " + micros + " us", ""));
+        })
+        .exceptionallyCompose(failure -> {
+          Throwable cause = cause(failure);
+          boolean refused =
+              cause instanceof StoreException known && known.reason() != Reason.UNREACHABLE;
+          return refused
+              ? CompletableFuture.failedFuture(cause)
+              : CompletableFuture.completedFuture(List.of(new Finding(
+                  Level.PROBLEM,
+                  "reach",
+                  "no majority answers" + said(cause),
+                  "no lock can be had until more than half of the members see each other")));
+        });
+  }
+
+  /** Asks for the right to write, in a transaction whose condition never holds: nothing is written. */
+  private CompletableFuture<List<Finding>> rights() {
+    ByteSequence lock = context.keys.under("");
+    ByteSequence epoch = context.keys.epoch(0);
+    String begin = context.keys.prefix();
+    return context
+        .calls
+        .txn(
+            List.of(new Cmp(lock, Cmp.Op.LESS, CmpTarget.version(0))),
+            List.of(put(lock), put(epoch)),
+            List.of())
+        .orTimeout(MAJORITY.toMillis(), TimeUnit.MILLISECONDS)
+        .thenApply(asked ->
+            List.of(new Finding(Level.OK, "rights", "may write what begins with " + begin, "")))
+        .exceptionally(failure ->
+            cause(failure) instanceof StoreException known && known.reason() == Reason.REFUSED
+                ? List.of(new Finding(
+                    Level.PROBLEM,
+                    "rights",
+                    "may not write what begins with " + begin,
+                    "etcdctl role grant-permission ROLE readwrite --prefix " + begin))
+                : List.of(unseen("rights", failure)));
+  }
+
+  private static Op put(ByteSequence key) {
+    return Op.put(key, ByteSequence.EMPTY, PutOption.DEFAULT);
   }
 
   private CompletableFuture<List<Finding>> members(Client client) {
     return context
         .calls
         .ask(() -> client.getClusterClient().listMember())
+        .orTimeout(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
         .thenCompose(list -> {
           List<CompletableFuture<List<Finding>>> each = new ArrayList<>();
           list.getMembers().forEach(member -> each.add(member(client, member)));
@@ -110,9 +171,9 @@ final class EtcdDoctor {
   private static List<Finding> status(
       String subject, Member member, @Nullable StatusResponse status, @Nullable Throwable failure) {
     if (status == null) {
-      String why = failure == null ? "no answer" : String.valueOf(failure.getMessage());
+      String why = failure == null ? "" : said(cause(failure));
       return List.of(
-          new Finding(Level.PROBLEM, subject, "does not answer: " + why, "look at that machine"));
+          new Finding(Level.PROBLEM, subject, "does not answer" + why, "look at that machine"));
     }
     List<Finding> findings = new ArrayList<>();
     boolean leads = status.getLeader() == member.getId();
@@ -157,6 +218,7 @@ final class EtcdDoctor {
     return context
         .calls
         .ask(() -> client.getMaintenanceClient().listAlarms())
+        .orTimeout(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
         .thenApply(answer -> {
           List<Finding> findings = new ArrayList<>();
           for (AlarmMember each : answer.getAlarms()) {
@@ -174,12 +236,20 @@ final class EtcdDoctor {
         .exceptionally(failure -> List.of(unseen("alarms", failure)));
   }
 
+  private static Throwable cause(Throwable failure) {
+    Throwable behind = failure.getCause();
+    return failure instanceof CompletionException && behind != null ? behind : failure;
+  }
+
+  private static String said(Throwable failure) {
+    return failure instanceof TimeoutException ? " in time" : ": " + failure.getMessage();
+  }
+
   private static Finding unseen(String subject, Throwable failure) {
-    Throwable cause = failure.getCause() == null ? failure : failure.getCause();
     return new Finding(
         Level.WARNING,
         subject,
-        "could not be seen: " + cause.getMessage(),
+        "could not be seen" + said(cause(failure)),
         "the locks do not need it; doctor does (a user with the role root sees all)");
   }
 }

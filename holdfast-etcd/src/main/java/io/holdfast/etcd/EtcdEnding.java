@@ -38,12 +38,14 @@ final class EtcdEnding {
 
   CompletableFuture<Ended> end(Claim claim, Duration keepFor, Instant lastGiveUp) {
     EtcdClaim mine = context.claim(claim);
-    mine.end();
+    mine.end(context.runtime.ticker().nanos());
     if (keepFor.isZero()) {
       return delete(mine, lastGiveUp);
     }
-    Duration left = mine.grantedBefore()
-        .map(moment -> keepFor.minusNanos(context.runtime.ticker().elapsedNanos(moment)))
+    // by the store's time, which does not step: a wall clock that does must not let the lock go early
+    Duration left = mine.place
+        .grantedBefore()
+        .map(moment -> keepFor.minusNanos(context.runtime.ticker().nanos() - moment.nanos()))
         .orElse(keepFor);
     if (left.isNegative() || left.isZero()) {
       return delete(mine, lastGiveUp);
@@ -61,22 +63,33 @@ final class EtcdEnding {
     }
     KeyValue there = seen.getKvs().get(0);
     if (EtcdValue.read(mine.key, there.getValue()).kind() == EtcdValue.Kind.KEPT) {
-      // an earlier end did that, and its answer was lost
-      return over(mine, Outcome.RELEASED, false, lastGiveUp, Set.of());
+      // an earlier end did that, called off what was open, and its answer was lost; who waits was not looked at
+      return over(mine, Outcome.RELEASED, true, lastGiveUp, mine.open());
     }
-    mine.revision(there.getCreateRevision());
+    mine.place.seen(there);
     Instant now = context.clock.wall();
     ByteSequence value = EtcdValue.kept(mine.since, now.plus(left)).write();
-    return context.calls.grant(EtcdLease.seconds(left)).thenCompose(own -> {
-      Op put =
-          Op.put(mine.key, value, PutOption.builder().withLeaseId(own.getID()).build());
-      return end(mine, List.of(EtcdContext.isThere(mine)), put, lastGiveUp).thenApply(ended -> {
-        if (ended.outcome() == Outcome.NOT_THERE) {
-          context.calls.revoke(own.getID());
-        }
-        return ended;
-      });
+    return keptUnder(mine, left).thenCompose(lease -> {
+      Op put = Op.put(mine.key, value, PutOption.builder().withLeaseId(lease).build());
+      return end(mine, List.of(EtcdContext.isThere(mine)), put, lastGiveUp)
+          .whenComplete((ended, failure) -> {
+            if (failure != null && EtcdLease.isGone(failure)) {
+              // the end that is repeated begins another one
+              mine.keptUnder(0);
+            }
+          });
     });
+  }
+
+  /** Begins the lease that the lock is kept under, once: an end that is repeated uses it again. */
+  private CompletableFuture<Long> keptUnder(EtcdClaim mine, Duration left) {
+    long known = mine.keptUnder();
+    return known != 0
+        ? CompletableFuture.completedFuture(known)
+        : context.calls.grant(EtcdLease.seconds(left)).thenApply(granted -> {
+          mine.keptUnder(granted.getID());
+          return granted.getID();
+        });
   }
 
   private CompletableFuture<Ended> delete(EtcdClaim mine, Instant lastGiveUp) {
@@ -90,7 +103,6 @@ final class EtcdEnding {
     open.forEach(each -> called.add(each.term));
     List<Op> then = new ArrayList<>();
     then.add(Op.get(context.queue(mine), EtcdContext.FIRST_KEY));
-    then.add(Op.get(mine.key, EtcdContext.KEY));
     then.add(change);
     // each epoch lives as long as its lease: when that is gone, its attempts are, too
     called.forEach(term -> then.add(raise(term)));
@@ -107,6 +119,10 @@ final class EtcdEnding {
             return CompletableFuture.failedFuture(failure);
           }
           return alive(called).thenCompose(alive -> {
+            if (alive.size() == called.size()) {
+              // none of these: the one that the lock was to be kept under
+              return CompletableFuture.failedFuture(failure);
+            }
             open.stream().filter(each -> !alive.contains(each.term)).forEach(mine::settled);
             return end(mine, when, change, lastGiveUp);
           });
@@ -119,7 +135,8 @@ final class EtcdEnding {
         CompletableFuture.completedFuture(new LinkedHashSet<>());
     for (EtcdLease.Term each : terms) {
       all = all.thenCombine(context.calls.timeToLive(each.id, false), (alive, left) -> {
-        if (left.getTTL() > 0) {
+        // whole seconds: 0 in the last one, -1 when it has ended
+        if (left.getTTL() >= 0) {
           alive.add(each);
         } else {
           each.gone();
@@ -150,7 +167,8 @@ final class EtcdEnding {
   }
 
   private static Outcome outcome(EtcdClaim mine, TxnResponse done) {
-    if (!done.isSucceeded() || done.getGetResponses().get(1).getKvs().isEmpty()) {
+    if (!done.isSucceeded()
+        || done.getDeleteResponses().stream().anyMatch(gone -> gone.getDeleted() == 0)) {
       return Outcome.NOT_THERE;
     }
     KeyValue first = done.getGetResponses().get(0).getKvs().get(0);
@@ -168,14 +186,17 @@ final class EtcdEnding {
       Instant lastGiveUp,
       Set<EtcdClaim.Sent> calledOff) {
     mine.settled(calledOff);
+    long unused = outcome == Outcome.NOT_THERE ? mine.keptUnder() : 0;
+    if (unused != 0) {
+      mine.keptUnder(0);
+      context.calls.revoke(unused);
+    }
     boolean none = mine.open().isEmpty();
     boolean isFinal = none && context.clock.isPast(lastGiveUp);
     if (none) {
       context.forget(mine);
     }
-    if (!othersWait) {
-      context.busy.remove(mine.claim.name());
-    }
+    context.wanted(mine.claim.name(), othersWait);
     return CompletableFuture.completedFuture(new Ended(outcome, isFinal, othersWait));
   }
 }

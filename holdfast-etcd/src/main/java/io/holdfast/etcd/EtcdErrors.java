@@ -58,6 +58,14 @@ final class EtcdErrors {
     return unwrap(failure) instanceof StoreException known && known.notApplied();
   }
 
+  /** The same failure of a request, when another one for the same purpose was applied before: no promise any more. */
+  static Throwable afterChange(Throwable failure) {
+    return unwrap(failure) instanceof StoreException known && known.notApplied()
+        ? new StoreException(
+            String.valueOf(known.getMessage()), known.reason(), false, known.getCause())
+        : failure;
+  }
+
   /** What a request fails with. */
   static RuntimeException of(String store, Throwable failure) {
     Throwable cause = unwrap(failure);

@@ -35,7 +35,8 @@ final class EtcdGuarantees {
           "A cluster restored from a snapshot goes back: holds and tokens with it.",
           "A lease that is revoked, or a key that is deleted, by an operator ends holds without their holders' consent,"
               + " and so does a forced release; it is told at the next renewal.",
-          "A waiter that died is passed over after 5 s (and 2 s) at most, when its turn has come."));
+          "A waiter that died is passed over after 5 s (and 2 s) at most, when its turn has come; one that died in the"
+              + " instant after it came, before it was told that it waits, after its lease."));
 
   private EtcdGuarantees() {}
 }

@@ -50,7 +50,7 @@ final class EtcdKeeper {
     }
     Map<EtcdLease.Term, CompletableFuture<Renewed>> renewals = new HashMap<>();
     for (EtcdClaim each : known) {
-      EtcdLease.Term term = each.term();
+      EtcdLease.Term term = each.place.term();
       if (term != null) {
         renewals.computeIfAbsent(term, EtcdKeeper::renew);
       }
@@ -110,20 +110,24 @@ final class EtcdKeeper {
       claim.stopWaiting();
       return answer(new Kept.Gone());
     }
-    claim.revision(own.get(0).getCreateRevision());
+    KeyValue there = own.get(0);
+    claim.place.seen(there);
+    if (there.getCreateRevision() != claim.place.revision()) {
+      // that key has gone, and there is another one since
+      return answer(new Kept.Unknown());
+    }
     GetResponse queue = seen.getGetResponses().get(at + 1);
-    boolean isFirst = queue.getKvs().get(0).getKey().equals(claim.key);
+    boolean isFirst = queue.getKvs().get(0).getKey().equals(claim.key) || claim.place.isFirst();
     boolean othersWait = queue.getCount() > 1;
     EtcdLease lease = isFirst ? context.lease(claim.claim.lease()) : context.waiting;
-    EtcdLease.Term term = claim.term();
-    if (isFirst) {
-      claim.granted(context.runtime.ticker().now());
+    if (isFirst
+        && !claim.place.first(
+            there.getCreateRevision(), context.runtime.ticker().now())) {
+      return answer(new Kept.Unknown());
     }
+    EtcdLease.Term term = claim.place.settled(there);
     CompletableFuture<Renewed> renewal = term == null ? null : renewals.get(term);
-    if (term == null
-        || renewal == null
-        || term.id != own.get(0).getLease()
-        || (isFirst && term != lease.current())) {
+    if (term == null || renewal == null || (isFirst && term != lease.current())) {
       return move(claim, lease, isFirst, othersWait);
     }
     EtcdLease.Term under = term;
@@ -138,8 +142,13 @@ final class EtcdKeeper {
       EtcdClaim claim, EtcdLease lease, boolean isFirst, boolean othersWait) {
     return context
         .move(claim, lease)
-        .thenApply(moved ->
-            moved.map(term -> kept(claim, term, isFirst, othersWait)).orElseGet(Kept.Gone::new))
+        .thenApply(moved -> {
+          if (moved.isPresent()) {
+            return kept(claim, moved.get(), isFirst, othersWait);
+          }
+          // its turn came meanwhile: what was read is of the past
+          return !isFirst && claim.place.isFirst() ? new Kept.Unknown() : new Kept.Gone();
+        })
         .exceptionally(failure -> new Kept.Unknown());
   }
 
@@ -147,7 +156,8 @@ final class EtcdKeeper {
     if (isFirst) {
       claim.stopWaiting();
       Moment anchor = term.anchor();
-      return new Kept.Held(new Grant(claim.revision(), anchor, claim.claim.lease(), othersWait));
+      return new Kept.Held(
+          new Grant(claim.place.revision(), anchor, claim.claim.lease(), othersWait));
     }
     claim.startWaiting(context).ifPresent(wait -> wait.begin(null));
     return new Kept.Queued();

@@ -16,10 +16,12 @@ import java.util.Optional;
 final class EtcdKeys {
   private static final byte END = '\t';
 
+  private final String prefix;
   private final byte[] locks;
   private final String epochs;
 
   EtcdKeys(String prefix) {
+    this.prefix = prefix;
     locks = utf8(prefix + "lock/");
     epochs = prefix + "epoch/";
   }
@@ -31,6 +33,11 @@ final class EtcdKeys {
    * @param claim the claim
    */
   record Place(LockKey name, ClaimId claim) {}
+
+  /** What all keys begin with. */
+  String prefix() {
+    return prefix;
+  }
 
   /** What all claims of a lock begin with. */
   ByteSequence queue(LockKey name) {

@@ -4,6 +4,9 @@ package io.holdfast.etcd;
 import io.holdfast.Moment;
 import io.holdfast.Ticker;
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.locks.ReentrantLock;
@@ -20,6 +23,9 @@ final class EtcdLease {
   /** A new claim gets a lease that has at least nine tenths left. */
   private static final int YOUNG = 10;
 
+  /** One that nobody has renewed for so many times its length ends by itself, if it has not. */
+  private static final int ENDED = 4;
+
   private final EtcdCalls calls;
   private final Ticker ticker;
   private final long seconds;
@@ -28,6 +34,10 @@ final class EtcdLease {
   // guarded by the lock
 
   private @Nullable Term current;
+
+  /** All that may not have ended, with keys under them: a claim may have been put under an earlier one. */
+  private final Set<Term> terms = new HashSet<>();
+
   private @Nullable CompletableFuture<Term> granting;
   private long grantingSince;
 
@@ -102,6 +112,7 @@ final class EtcdLease {
     void gone() {
       lock.lock();
       try {
+        terms.remove(this);
         if (current == this) {
           current = null;
         }
@@ -123,6 +134,16 @@ final class EtcdLease {
     lock.lock();
     try {
       return current;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns the leases that may not have ended. */
+  List<Term> terms() {
+    lock.lock();
+    try {
+      return List.copyOf(terms);
     } finally {
       lock.unlock();
     }
@@ -169,6 +190,14 @@ final class EtcdLease {
   private Term begun(Term term) {
     lock.lock();
     try {
+      long now = ticker.nanos();
+      terms.removeIf(each -> now - each.anchor.nanos() > ENDED * nanos());
+      terms.add(term);
+      Term other = current;
+      if (other != null && other.anchor.nanos() - term.anchor.nanos() > 0) {
+        // this answer was overtaken: what is under the other one must not be put under one that ends earlier
+        return other;
+      }
       current = term;
       return term;
     } finally {

@@ -150,6 +150,11 @@ public final class EtcdStore implements LockStore {
         new EtcdDoctor(context, tls));
   }
 
+  /** What its parts share. */
+  EtcdContext context() {
+    return started().context();
+  }
+
   private Started started() {
     Started now = started;
     if (now == null) {
@@ -178,7 +183,17 @@ public final class EtcdStore implements LockStore {
     if (context.clock.isPast(giveUpAt)) {
       return CompletableFuture.completedFuture(new Answer.Late());
     }
-    return new EtcdAttempt(context, context.claim(claim), mode, giveUpAt).run();
+    EtcdClaim mine = context.asking(claim);
+    return new EtcdAttempt(context, mine, mode, giveUpAt)
+        .run()
+        .whenComplete((answer, failure) -> context.answered(mine, nobodyEnds(answer, failure)));
+  }
+
+  /** Whether a claim that was answered so may be over without an end. */
+  private static boolean nobodyEnds(@Nullable Answer answer, @Nullable Throwable failure) {
+    return failure == null
+        ? answer instanceof Answer.Late || (answer instanceof Answer.Busy busy && !busy.queued())
+        : EtcdErrors.isNotApplied(failure);
   }
 
   @Override

@@ -2,6 +2,7 @@
 package io.holdfast.etcd;
 
 import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.Watch;
 import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.kv.TxnResponse;
@@ -34,8 +35,7 @@ final class EtcdWait {
   private boolean closed;
   private boolean looking;
   private boolean again;
-  private @Nullable ByteSequence watched;
-  private Watch.@Nullable Watcher watcher;
+  private @Nullable EtcdWatch watch;
 
   EtcdWait(EtcdContext context, EtcdClaim claim) {
     this.context = context;
@@ -44,7 +44,7 @@ final class EtcdWait {
 
   /** Puts the key under the waiters' lease, if it is not, and waits. */
   void begin(@Nullable ByteSequence predecessor) {
-    EtcdLease.Term term = claim.term();
+    EtcdLease.Term term = claim.place.settled();
     if (term != null && term == context.waiting.current()) {
       follow(predecessor);
       return;
@@ -93,45 +93,31 @@ final class EtcdWait {
   }
 
   private void watch(ByteSequence key) {
+    EtcdWatch mine = new EtcdWatch(key);
+    EtcdWatch old;
     lock.lock();
     try {
-      if (closed || key.equals(watched)) {
+      old = watch;
+      if (closed || (old != null && key.equals(old.key))) {
         return;
       }
+      // known before it is begun: what it tells at once must not begin another one
+      watch = mine;
     } finally {
       lock.unlock();
     }
-    unwatch();
-    Watch.Watcher begun;
-    try {
-      begun = context.calls.watch(key, new Events());
-    } catch (RuntimeException e) {
-      // the client was closed; should it only be ill, keep finds the turn
-      return;
+    if (old != null) {
+      old.close();
     }
-    boolean useless;
-    lock.lock();
-    try {
-      useless = closed;
-      if (!useless) {
-        watched = key;
-        watcher = begun;
-      }
-    } finally {
-      lock.unlock();
-    }
-    if (useless) {
-      begun.close();
-    }
+    mine.begin(context.calls, new Events());
   }
 
   private void unwatch() {
-    Watch.Watcher old;
+    EtcdWatch old;
     lock.lock();
     try {
-      old = watcher;
-      watcher = null;
-      watched = null;
+      old = watch;
+      watch = null;
     } finally {
       lock.unlock();
     }
@@ -159,7 +145,7 @@ final class EtcdWait {
         .isPrefix(true)
         .withSortField(GetOption.SortTarget.CREATE)
         .withSortOrder(GetOption.SortOrder.DESCEND)
-        .withMaxCreateRevision(claim.revision() - 1)
+        .withMaxCreateRevision(claim.place.revision() - 1)
         .withLimit(1)
         .withKeysOnly(true)
         .build();
@@ -208,23 +194,30 @@ final class EtcdWait {
       watch(before.getKvs().get(0).getKey());
       return;
     }
-    long lease = seen.getGetResponses().get(0).getKvs().get(0).getLease();
+    KeyValue own = seen.getGetResponses().get(0).getKvs().get(0);
     boolean othersWait = seen.getGetResponses().get(2).getCount() > 1;
-    claim.granted(context.runtime.ticker().now());
+    long revision = own.getCreateRevision();
+    claim.place.seen(own);
+    boolean isFirst = claim.place.first(revision, context.runtime.ticker().now());
     claim.stopWaiting();
-    EtcdLease.Term term = claim.term();
-    if (term != null && term.id == lease && isLongEnough(term)) {
-      granted(term, given(term), othersWait);
+    if (!isFirst) {
+      // that key has gone, and there is another one since
+      context.events.lookAgain(claim.claim.id());
       return;
     }
-    // an answer was lost on the way, or there is too little of the lease left: the key is put under the hold's own
+    EtcdLease.Term term = claim.place.settled(own);
+    if (term != null && isLongEnough(term)) {
+      granted(revision, term, given(term), othersWait);
+      return;
+    }
+    // a move may still come, or there is too little of the lease left: the key is put under the hold's own
     CompletionStage<Optional<EtcdLease.Term>> move =
         context.move(claim, context.lease(claim.claim.lease()));
     move.whenComplete((moved, failure) -> {
       if (failure != null || moved.isEmpty()) {
         context.events.lookAgain(claim.claim.id());
       } else {
-        granted(moved.get(), claim.claim.lease(), othersWait);
+        granted(revision, moved.get(), claim.claim.lease(), othersWait);
       }
     });
   }
@@ -238,9 +231,8 @@ final class EtcdWait {
     return context.runtime.ticker().elapsedNanos(term.anchor()) < given(term).toNanos() / 2;
   }
 
-  private void granted(EtcdLease.Term term, Duration lease, boolean othersWait) {
-    context.events.granted(
-        claim.claim.id(), new Grant(claim.revision(), term.anchor(), lease, othersWait));
+  private void granted(long revision, EtcdLease.Term term, Duration lease, boolean othersWait) {
+    context.events.granted(claim.claim.id(), new Grant(revision, term.anchor(), lease, othersWait));
   }
 
   private final class Events implements Watch.Listener {

@@ -17,11 +17,20 @@ import java.util.concurrent.TimeUnit;
 /** Stands in for the engine: a store can be started with it, and it notes what it is told. */
 final class RecordingStart implements StoreEvents {
   final List<String> told = new CopyOnWriteArrayList<>();
+  private final Ticker ticker;
+
+  RecordingStart() {
+    this(Ticker.system());
+  }
+
+  RecordingStart(Ticker ticker) {
+    this.ticker = ticker;
+  }
 
   StoreRuntime runtime() {
     return new StoreRuntime(
         "0123456789abcdef0123456789abcdef",
-        Ticker.system(),
+        ticker,
         (task, delay) -> {
           var scheduled = CompletableFuture.runAsync(
               task, CompletableFuture.delayedExecutor(Math.max(0, delay), TimeUnit.NANOSECONDS));

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.etcd;
+
+import io.etcd.jetcd.KeyValue;
+import io.holdfast.Moment;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What this side knows of a claim's key: its place in the queue, when it was last changed, and the lease that it is under.
+ *
+ * <p>Requests of one client may overtake each other. So each change of the key names the one that it was made after (the
+ * mod revision), and is not applied behind another. A move that was sent and not answered may still be applied as long as
+ * the key is as that move expects it: until then the key is not sure to stay under its lease.
+ *
+ * <p>Who was first in the queue stays so as long as its key is there. From then on the key is not put under the waiters'
+ * lease any more, whatever an earlier look has said.
+ */
+final class EtcdPlace {
+  private final ReentrantLock lock = new ReentrantLock();
+
+  // guarded by the lock
+
+  private long revision;
+  private long modified;
+  private EtcdLease.@Nullable Term term;
+  private boolean there;
+  private long firstAs;
+  private @Nullable Moment granted;
+
+  /** Moves without an answer that may still be applied. */
+  private final Set<Move> moves = new HashSet<>();
+
+  /** A move to another lease, and the key that it is for. */
+  static final class Move {
+    final long revision;
+    final long modified;
+    final EtcdLease.Term term;
+
+    private Move(long revision, long modified, EtcdLease.Term term) {
+      this.revision = revision;
+      this.modified = modified;
+      this.term = term;
+    }
+  }
+
+  /** The create revision of the key; 0 if it is not known. */
+  long revision() {
+    lock.lock();
+    try {
+      return revision;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The lease that the key was last known to be under; null if it is not known. */
+  EtcdLease.@Nullable Term term() {
+    lock.lock();
+    try {
+      return term;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether there may be a key. */
+  boolean isThere() {
+    lock.lock();
+    try {
+      return there;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The key was made in this revision. */
+  void made(long now, EtcdLease.Term under) {
+    lock.lock();
+    try {
+      changed(now, now, under);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The key was read. */
+  void seen(KeyValue key) {
+    seen(key, null);
+  }
+
+  /**
+   * The key was read.
+   *
+   * @param maybe a lease that it may be under, beside the last one that was known
+   */
+  void seen(KeyValue key, EtcdLease.@Nullable Term maybe) {
+    lock.lock();
+    try {
+      EtcdLease.Term under = term;
+      if (under == null || under.id != key.getLease()) {
+        under = maybe != null && maybe.id == key.getLease() ? maybe : null;
+      }
+      changed(key.getCreateRevision(), key.getModRevision(), under);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void changed(long created, long now, EtcdLease.@Nullable Term under) {
+    there = true;
+    // answers may overtake each other, too
+    if (now > modified) {
+      revision = created;
+      modified = now;
+      term = under;
+      moves.removeIf(each -> each.modified < now);
+    }
+  }
+
+  /** The key was deleted. */
+  void deleted() {
+    lock.lock();
+    try {
+      there = false;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * The key that was made in this revision was seen to be the first: it was granted before this moment.
+   *
+   * @return false if that is not the key that is known now
+   */
+  boolean first(long created, Moment now) {
+    lock.lock();
+    try {
+      if (created != revision) {
+        return false;
+      }
+      if (firstAs != created) {
+        firstAs = created;
+        granted = now;
+      }
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  boolean isFirst() {
+    lock.lock();
+    try {
+      return firstAs != 0 && firstAs == revision;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  Optional<Moment> grantedBefore() {
+    lock.lock();
+    try {
+      return Optional.ofNullable(granted);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns the lease that the key is under and stays under; null if it is not known, or an earlier move may still come. */
+  EtcdLease.@Nullable Term settled() {
+    lock.lock();
+    try {
+      return moves.isEmpty() ? term : null;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The same, if the key has not been changed since it was read. */
+  EtcdLease.@Nullable Term settled(KeyValue read) {
+    lock.lock();
+    try {
+      return read.getModRevision() == modified && moves.isEmpty() ? term : null;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Notes a move before it is sent.
+   *
+   * @param asWaiter whether it is to the waiters' lease
+   * @return empty if there is no key, or the key is the first and no waiter's any more
+   */
+  Optional<Move> moving(EtcdLease.Term to, boolean asWaiter) {
+    lock.lock();
+    try {
+      if (revision == 0 || (asWaiter && firstAs == revision)) {
+        return Optional.empty();
+      }
+      Move move = new Move(revision, modified, to);
+      moves.add(move);
+      return Optional.of(move);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void moved(Move move, long now) {
+    lock.lock();
+    try {
+      moves.remove(move);
+      changed(move.revision, now, move.term);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** A move was certainly not applied. */
+  void notMoved(Move move) {
+    lock.lock();
+    try {
+      moves.remove(move);
+    } finally {
+      lock.unlock();
+    }
+  }
+}

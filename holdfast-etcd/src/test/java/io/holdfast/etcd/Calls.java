@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.etcd;
+
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
+import io.grpc.ForwardingClientCallListener.SimpleForwardingClientCallListener;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import java.io.ByteArrayInputStream;
+import java.io.SequenceInputStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** Stands between a client and the server: parks requests, refuses them, loses or changes their answers, and counts. */
+final class Calls implements ClientInterceptor {
+  private final Map<String, AtomicInteger> sent = new ConcurrentHashMap<>();
+  private final AtomicInteger watches = new AtomicInteger();
+
+  // guarded by this
+
+  private final List<Rule> rules = new ArrayList<>();
+
+  private interface Act {
+    <Q, A> ClientCall<Q, A> on(MethodDescriptor<Q, A> method, ClientCall<Q, A> call);
+  }
+
+  private static final class Rule {
+    final String method;
+    final Act act;
+    int skip;
+
+    Rule(String method, int skip, Act act) {
+      this.method = method;
+      this.skip = skip;
+      this.act = act;
+    }
+  }
+
+  private synchronized void rule(String method, int skip, Act act) {
+    rules.add(new Rule(method, skip, act));
+  }
+
+  private synchronized @Nullable Act act(String method) {
+    for (Rule each : rules) {
+      if (each.method.equals(method)) {
+        if (each.skip-- > 0) {
+          return null;
+        }
+        rules.remove(each);
+        return each.act;
+      }
+    }
+    return null;
+  }
+
+  @Override
+  public <Q, A> ClientCall<Q, A> interceptCall(
+      MethodDescriptor<Q, A> method, CallOptions options, Channel next) {
+    String name = String.valueOf(method.getBareMethodName());
+    sent.computeIfAbsent(name, each -> new AtomicInteger()).incrementAndGet();
+    ClientCall<Q, A> call = next.newCall(method, options);
+    if (name.equals("Watch")) {
+      watches.incrementAndGet();
+      call = new Counted<>(call, watches);
+    }
+    Act act = act(name);
+    return act == null ? call : act.on(method, call);
+  }
+
+  int sent(String method) {
+    AtomicInteger count = sent.get(method);
+    return count == null ? 0 : count.get();
+  }
+
+  int openWatches() {
+    return watches.get();
+  }
+
+  /** Parks a request, after some others of its kind; completes when it is there. */
+  CompletableFuture<Parked<?, ?>> park(String method, int after) {
+    CompletableFuture<Parked<?, ?>> there = new CompletableFuture<>();
+    rule(method, after, new Act() {
+      @Override
+      public <Q, A> ClientCall<Q, A> on(MethodDescriptor<Q, A> method, ClientCall<Q, A> call) {
+        Parked<Q, A> parked = new Parked<>(call);
+        there.complete(parked);
+        return parked;
+      }
+    });
+    return there;
+  }
+
+  /** Runs something while the next request of a kind is being begun. */
+  void during(String method, Runnable task) {
+    rule(method, 0, new Act() {
+      @Override
+      public <Q, A> ClientCall<Q, A> on(MethodDescriptor<Q, A> method, ClientCall<Q, A> call) {
+        task.run();
+        return call;
+      }
+    });
+  }
+
+  /** Refuses the next request of a kind: the server does not get it. */
+  void refuse(String method, Status status) {
+    rule(method, 0, new Act() {
+      @Override
+      public <Q, A> ClientCall<Q, A> on(MethodDescriptor<Q, A> method, ClientCall<Q, A> call) {
+        return new Refused<>(status);
+      }
+    });
+  }
+
+  /** Loses the answer of a request, after some others of its kind. */
+  void lose(String method, int after) {
+    rule(method, after, new Act() {
+      @Override
+      public <Q, A> ClientCall<Q, A> on(MethodDescriptor<Q, A> method, ClientCall<Q, A> call) {
+        return new Changed<>(call, answer -> null);
+      }
+    });
+  }
+
+  /** Adds fields to the answer of the next request of a kind, unless it says something: of two the later one counts. */
+  void change(String name, String unless, byte[] fields) {
+    rule(name, 0, new Act() {
+      @Override
+      public <Q, A> ClientCall<Q, A> on(MethodDescriptor<Q, A> method, ClientCall<Q, A> call) {
+        return new Changed<>(
+            call,
+            answer -> answer.toString().contains(unless)
+                ? answer
+                : method.parseResponse(new SequenceInputStream(
+                    method.streamResponse(answer), new ByteArrayInputStream(fields))));
+      }
+    });
+  }
+
+  private interface Change<A> {
+    @Nullable
+    A apply(A answer);
+  }
+
+  /** A request that waits to be let go. */
+  static final class Parked<Q, A> extends ClientCall<Q, A> {
+    private final ClientCall<Q, A> call;
+    private final CompletableFuture<Boolean> answered = new CompletableFuture<>();
+
+    // guarded by this
+
+    private final List<Runnable> steps = new ArrayList<>();
+    private boolean isLetGo;
+
+    private Parked(ClientCall<Q, A> call) {
+      this.call = call;
+    }
+
+    private synchronized void step(Runnable step) {
+      if (isLetGo) {
+        step.run();
+      } else {
+        steps.add(step);
+      }
+    }
+
+    /** Lets it go; completes when it is answered. */
+    synchronized CompletableFuture<Boolean> letGo() {
+      isLetGo = true;
+      steps.forEach(Runnable::run);
+      return answered;
+    }
+
+    @Override
+    public void start(Listener<A> listener, Metadata headers) {
+      Listener<A> told = new SimpleForwardingClientCallListener<>(listener) {
+        @Override
+        public void onClose(Status status, Metadata trailers) {
+          super.onClose(status, trailers);
+          answered.complete(true);
+        }
+      };
+      step(() -> call.start(told, headers));
+    }
+
+    @Override
+    public void request(int messages) {
+      step(() -> call.request(messages));
+    }
+
+    @Override
+    public void cancel(@Nullable String message, @Nullable Throwable cause) {
+      step(() -> call.cancel(message, cause));
+    }
+
+    @Override
+    public void halfClose() {
+      step(call::halfClose);
+    }
+
+    @Override
+    public void sendMessage(Q message) {
+      step(() -> call.sendMessage(message));
+    }
+  }
+
+  private static final class Refused<Q, A> extends ClientCall<Q, A> {
+    private final Status status;
+
+    Refused(Status status) {
+      this.status = status;
+    }
+
+    @Override
+    public void start(Listener<A> listener, Metadata headers) {
+      listener.onClose(status, new Metadata());
+    }
+
+    @Override
+    public void request(int messages) {}
+
+    @Override
+    public void cancel(@Nullable String message, @Nullable Throwable cause) {}
+
+    @Override
+    public void halfClose() {}
+
+    @Override
+    public void sendMessage(Q message) {}
+  }
+
+  private static final class Changed<Q, A> extends SimpleForwardingClientCall<Q, A> {
+    private final Change<A> change;
+
+    Changed(ClientCall<Q, A> call, Change<A> change) {
+      super(call);
+      this.change = change;
+    }
+
+    @Override
+    public void start(Listener<A> listener, Metadata headers) {
+      Listener<A> told = new SimpleForwardingClientCallListener<>(listener) {
+        private boolean lost;
+
+        @Override
+        public void onMessage(A message) {
+          A changed = change.apply(message);
+          if (changed == null) {
+            lost = true;
+          } else {
+            super.onMessage(changed);
+          }
+        }
+
+        @Override
+        public void onClose(Status status, Metadata trailers) {
+          super.onClose(
+              lost ? Status.UNAVAILABLE.withDescription("the connection broke") : status, trailers);
+        }
+      };
+      super.start(told, headers);
+    }
+  }
+
+  private static final class Counted<Q, A> extends SimpleForwardingClientCall<Q, A> {
+    private final AtomicInteger open;
+    private final AtomicBoolean over = new AtomicBoolean();
+
+    Counted(ClientCall<Q, A> call, AtomicInteger open) {
+      super(call);
+      this.open = open;
+    }
+
+    private void over() {
+      if (over.compareAndSet(false, true)) {
+        open.decrementAndGet();
+      }
+    }
+
+    @Override
+    public void start(Listener<A> listener, Metadata headers) {
+      Listener<A> told = new SimpleForwardingClientCallListener<>(listener) {
+        @Override
+        public void onClose(Status status, Metadata trailers) {
+          over();
+          super.onClose(status, trailers);
+        }
+      };
+      super.start(told, headers);
+    }
+
+    @Override
+    public void cancel(@Nullable String message, @Nullable Throwable cause) {
+      over();
+      super.cancel(message, cause);
+    }
+  }
+}

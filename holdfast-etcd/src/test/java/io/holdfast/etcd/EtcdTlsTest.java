@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.Hold;
+import io.holdfast.Holdfast;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.testkit.Await;
+import io.holdfast.testkit.etcd.EtcdServer;
+import io.holdfast.testkit.process.Certificates;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Servers that speak TLS: who is let in, who is refused, and what the one who is refused is told. */
+class EtcdTlsTest {
+  @TempDir
+  @SuppressWarnings("NullAway.Init")
+  private static Path folder;
+
+  @TempDir
+  @SuppressWarnings("NullAway.Init")
+  private static Path otherFolder;
+
+  @SuppressWarnings("NullAway.Init")
+  private static Certificates certificates;
+
+  @SuppressWarnings("NullAway.Init")
+  private static EtcdServer server;
+
+  @SuppressWarnings("NullAway.Init")
+  private static EtcdServer strict;
+
+  @SuppressWarnings("NullAway.Init")
+  private static EtcdServer strange;
+
+  @BeforeAll
+  static void start() {
+    certificates = new Certificates(folder);
+    certificates.issue("server", "ip:127.0.0.1");
+    certificates.issue("elsewhere", "dns:elsewhere.example");
+    certificates.issue("client", "dns:client.example");
+    server = server("server");
+    strict =
+        server("server", "--client-cert-auth", "--trusted-ca-file=" + certificates.file("ca.pem"));
+    strange = server("elsewhere");
+  }
+
+  private static EtcdServer server(String certificate, String... more) {
+    String[] options = new String[more.length + 2];
+    options[0] = "--cert-file=" + certificates.file(certificate + ".pem");
+    options[1] = "--key-file=" + certificates.file(certificate + ".key");
+    System.arraycopy(more, 0, options, 2, more.length);
+    return EtcdServer.withTls(options);
+  }
+
+  @AfterAll
+  static void stop() {
+    server.close();
+    strict.close();
+    strange.close();
+  }
+
+  private static String uri(EtcdServer to, String... parameters) {
+    return to.uri() + "?holdfast.tls-ca=" + certificates.file("ca.pem")
+        + String.join("", parameters);
+  }
+
+  /** The server's certificate is checked against the given authority; requests and watches both go through TLS. */
+  @Test
+  void serverWeTrust_isUsed() throws Exception {
+    try (Holdfast one = Holdfast.connect(uri(server));
+        Holdfast other = Holdfast.connect(uri(server))) {
+      Hold hold = one.lock("x").acquire();
+      CompletableFuture<Hold> waiter = other.lock("x").acquireAsync();
+      Await.until("somebody waits", () -> one.admin().inspect("x").orElseThrow().waiters() == 1);
+      assertThat(hold.release()).isTrue();
+      assertThat(Await.value(waiter).release()).isTrue();
+    }
+  }
+
+  /** An authority that we were not told of: refused, and not tried again for the time of an outage. */
+  @Test
+  void serverOfAnotherAuthority_isRefused() {
+    Certificates others = new Certificates(otherFolder);
+    assertRefused(
+        server.uri() + "?holdfast.tls-ca=" + others.file("ca.pem"), "TLS", "holdfast.tls-ca");
+    assertRefused(server.uri(), "TLS", "holdfast.tls-ca");
+  }
+
+  /** A certificate for another host: refused, unless we said that this is its name. */
+  @Test
+  void serverWithAnotherName_isRefused() throws Exception {
+    assertRefused(uri(strange), "127.0.0.1");
+    try (Holdfast client =
+        Holdfast.connect(uri(strange, "&holdfast.tls-authority=elsewhere.example"))) {
+      assertThat(client.lock("x").acquire().release()).isTrue();
+    }
+    assertRefused(uri(strange, "&holdfast.tls-authority=nowhere.example"), "nowhere.example");
+  }
+
+  /** A server that asks for our certificate gets it; without one it is told that it was the certificate. */
+  @Test
+  void serverThatAsksForACertificate_getsOurs() throws Exception {
+    String ours = "&holdfast.tls-cert=" + certificates.file("client.pem") + "&holdfast.tls-key="
+        + certificates.file("client.key");
+    try (Holdfast client = Holdfast.connect(uri(strict, ours))) {
+      assertThat(client.lock("x").acquire().release()).isTrue();
+    }
+    assertRefused(uri(strict), "holdfast.tls-cert");
+  }
+
+  /** Plain text and TLS do not meet; neither hangs. */
+  @Test
+  void plainTextAndTls_doNotMeet() {
+    assertThatThrownBy(() -> Holdfast.connect("etcd://" + server.endpoint()).close())
+        .isInstanceOf(StoreUnavailableException.class);
+    String plain = "etcds://" + EtcdUnderTest.server().endpoint();
+    assertThatThrownBy(() -> Holdfast.connect(plain).close())
+        .isInstanceOf(StoreUnavailableException.class);
+  }
+
+  private static void assertRefused(String uri, String... words) {
+    assertThatThrownBy(() -> Holdfast.connect(uri).close())
+        .isInstanceOfSatisfying(StoreUnavailableException.class, e -> {
+          assertThat(e.getMessage()).contains(words);
+          assertThat(e.reason()).isEqualTo(Reason.REFUSED);
+        });
+  }
+}
