@@ -10,6 +10,7 @@ module io.holdfast.testkit {
   requires static org.junit.platform.launcher;
 
   exports io.holdfast.testkit;
+  exports io.holdfast.testkit.consul;
   exports io.holdfast.testkit.contract;
   exports io.holdfast.testkit.etcd;
   exports io.holdfast.testkit.history;

@@ -70,7 +70,8 @@ class StoresTest {
           .forEach(scheme -> schemes.add(scheme
               .replaceFirst("^jdbc:", "")
               .replaceFirst("^rediss$", "redis")
-              .replaceFirst("^etcds$", "etcd")));
+              .replaceFirst("^etcds$", "etcd")
+              .replaceFirst("^consuls$", "consul")));
     }
     return schemes;
   }

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.consul;
+
+import io.holdfast.LockInfo;
+import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockPage;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * What operators ask. The server says neither when a lock was granted nor what is left of a session; what is shown is when
+ * it was asked for, and the whole lease.
+ */
+final class ConsulAdmin {
+  private static final int TOKEN_SHIFT = 8;
+
+  private final ConsulContext context;
+
+  ConsulAdmin(ConsulContext context) {
+    this.context = context;
+  }
+
+  CompletableFuture<Optional<LockInfo>> inspect(LockKey name) {
+    return context
+        .calls
+        .get(context.keys.lock(name))
+        .thenApply(seen -> seen.isLocked() ? Optional.of(info(seen)) : Optional.empty());
+  }
+
+  private static LockInfo info(ConsulEntry seen) {
+    ConsulValue value = ConsulValue.read(seen);
+    return new LockInfo(
+        value.name().name(),
+        value.holder(),
+        value.isKept() ? Optional.empty() : Optional.of(value.since()),
+        value.isKept() ? Duration.ZERO : value.lease(),
+        seen.index() << TOKEN_SHIFT,
+        value.keptUntil(),
+        0);
+  }
+
+  /** All of them: the server has no pages. */
+  CompletableFuture<LockPage> list(String prefix) {
+    return context.calls.list(context.keys.locks()).thenApply(entries -> {
+      List<LockInfo> infos = new ArrayList<>();
+      for (ConsulEntry each : entries) {
+        if (each.isLocked()) {
+          LockInfo info = info(each);
+          if (info.name().startsWith(prefix)) {
+            infos.add(info);
+          }
+        }
+      }
+      infos.sort(Comparator.comparing(info -> utf8(info.name()), Arrays::compareUnsigned));
+      return new LockPage(infos, Optional.empty());
+    });
+  }
+
+  private static byte[] utf8(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  /** Deletes the key, if it is the one that was seen. */
+  CompletableFuture<Boolean> evict(LockKey name, long revision) {
+    String key = context.keys.lock(name);
+    return context
+        .calls
+        .txn(new ConsulTxn().isSame(key, revision).delete(key))
+        .thenApply(ConsulTxn.Answer::isDone);
+  }
+
+  /** Lists the claims of this client. A kept lock is none of them. */
+  CompletableFuture<Map<ClaimId, LockKey>> own() {
+    return context.calls.list(context.keys.locks()).thenApply(entries -> {
+      Map<ClaimId, LockKey> own = new HashMap<>();
+      for (ConsulEntry each : entries) {
+        // what is another client's is not read: it may be of a newer version
+        if (context.term(each.session()).isPresent()) {
+          ConsulValue value = ConsulValue.read(each);
+          if (value.claim().client().equals(context.runtime.client()) && !value.isKept()) {
+            own.put(value.claim(), value.name());
+          }
+        }
+      }
+      return Map.copyOf(own);
+    });
+  }
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.consul;
+
+import io.holdfast.ConfigurationException;
+import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.spi.StoreEvents;
+import io.holdfast.spi.StoreException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks Consul, says what failures mean, and tells the engine when requests begin to fail and when they are answered again.
+ */
+final class ConsulCalls {
+  private static final int OK = 200;
+  private static final int NOT_FOUND = 404;
+  private static final String INDEX = "X-Consul-Index";
+
+  /** What the server may add to the time of a blocking query, and the way. */
+  private static final Duration SLACK = Duration.ofSeconds(2);
+
+  private final String store;
+  private final ConsulAddress address;
+  private final ConsulHttp http;
+  private final Duration timeout;
+  private final StoreEvents events;
+  private final AtomicBoolean disturbed = new AtomicBoolean();
+
+  ConsulCalls(String store, ConsulAddress address, Duration timeout, StoreEvents events) {
+    this.store = store;
+    this.address = address;
+    this.http = new ConsulHttp(address);
+    this.timeout = timeout;
+    this.events = events;
+  }
+
+  /**
+   * What a blocking query has seen.
+   *
+   * @param entry the key; one that is not there has the index 0
+   * @param index from where the next query goes on
+   */
+  record Seen(ConsulEntry entry, long index) {}
+
+  /** Does a transaction, which a majority agrees to also if it only reads. */
+  CompletableFuture<ConsulTxn.Answer> txn(ConsulTxn txn) {
+    return ask(
+        "PUT",
+        "/v1/txn?consistent",
+        txn.write(address.namespace(), address.partition()),
+        status -> status == OK || status == ConsulErrors.CONFLICT,
+        response -> answer(response));
+  }
+
+  private ConsulTxn.Answer answer(ConsulHttp.Reply response) {
+    ConsulTxn.Answer answer = ConsulTxn.read(response.status() == OK, response.body());
+    for (ConsulTxn.Refusal each : answer.refusals()) {
+      if (ConsulErrors.isDenied(each.what())) {
+        throw ConsulErrors.of(store, ConsulErrors.CONFLICT, each.what());
+      }
+    }
+    return answer;
+  }
+
+  /** Reads a key that a majority agrees to. */
+  CompletableFuture<ConsulEntry> get(String key) {
+    return ask(
+        "GET",
+        "/v1/kv/" + encode(key) + "?consistent",
+        "",
+        status -> status == OK || status == NOT_FOUND,
+        response -> entry(key, response));
+  }
+
+  CompletableFuture<List<ConsulEntry>> list(String prefix) {
+    return ask(
+        "GET",
+        "/v1/kv/" + encode(prefix) + "?recurse=true&consistent",
+        "",
+        status -> status == OK || status == NOT_FOUND,
+        response -> {
+          List<ConsulEntry> entries = new ArrayList<>();
+          if (response.status() == OK) {
+            Json.list(Json.read(response.body()))
+                .forEach(each -> entries.add(ConsulEntry.read(each)));
+          }
+          return entries;
+        });
+  }
+
+  /**
+   * Waits until a key is changed.
+   *
+   * @param index of the last answer; 0 is answered at once
+   */
+  Query watch(String key, long index, Duration wait) {
+    String path = "/v1/kv/" + encode(key) + "?index=" + index + "&wait=" + wait.toMillis() + "ms";
+    Duration most = wait.plus(wait.dividedBy(16)).plus(SLACK);
+    ConsulHttp.Sent sent = http.sendOnce(new ConsulHttp.Question("GET", path, "", most));
+    return new Query(
+        sent,
+        judged(
+            sent.reply(),
+            status -> status == OK || status == NOT_FOUND,
+            response -> new Seen(
+                entry(key, response), response.headers().firstValueAsLong(INDEX).orElse(0))));
+  }
+
+  /** A blocking query that is under way. */
+  record Query(ConsulHttp.Sent sent, CompletableFuture<Seen> seen) {
+    void cancel() {
+      sent.cancel();
+    }
+  }
+
+  private static ConsulEntry entry(String key, ConsulHttp.Reply response) {
+    List<?> found = response.status() == OK ? Json.list(Json.read(response.body())) : List.of();
+    return found.isEmpty() ? new ConsulEntry(key, "", "", 0) : ConsulEntry.read(found.get(0));
+  }
+
+  /** Begins a session without checks; its locks' keys are deleted when it ends. */
+  CompletableFuture<String> createSession(Duration length, Duration lockDelay) {
+    String body = Json.write(json -> {
+      json.writeStartObject();
+      json.writeStringProperty("Name", "holdfast");
+      json.writeStringProperty("TTL", length.toMillis() + "ms");
+      json.writeStringProperty("LockDelay", lockDelay.toMillis() + "ms");
+      json.writeStringProperty("Behavior", "delete");
+      for (String checks : List.of("NodeChecks", "ServiceChecks")) {
+        json.writeName(checks);
+        json.writeStartArray();
+        json.writeEndArray();
+      }
+      json.writeEndObject();
+    });
+    return ask(
+        "PUT",
+        "/v1/session/create?",
+        body,
+        status -> status == OK,
+        response -> Json.text(Json.read(response.body()), "ID"));
+  }
+
+  /** Renews a session; answers false if it has ended. */
+  CompletableFuture<Boolean> renewSession(String session) {
+    return ask(
+        "PUT",
+        "/v1/session/renew/" + session + "?",
+        "",
+        status -> status == OK || status == NOT_FOUND,
+        response -> response.status() == OK);
+  }
+
+  /** Ends a session that nobody uses. If that fails, it ends by itself. */
+  void destroySession(String session) {
+    CompletionStage<Boolean> asked = ask(
+        "PUT", "/v1/session/destroy/" + session + "?", "", status -> status == OK, done -> true);
+    asked.whenComplete((done, failure) -> {});
+  }
+
+  /** Asks for JSON, for doctor. */
+  CompletableFuture<@Nullable Object> json(String path) {
+    return this.<@Nullable Object>ask(
+        "GET", path, "", status -> status == OK, response -> Json.read(response.body()));
+  }
+
+  private <T extends @Nullable Object> CompletableFuture<T> ask(
+      String method,
+      String path,
+      String body,
+      Function<Integer, Boolean> isAnswer,
+      Function<ConsulHttp.Reply, T> read) {
+    ConsulHttp.Question question = new ConsulHttp.Question(method, path, body, timeout);
+    return judged(http.send(question), isAnswer, read).exceptionallyCompose(failure -> {
+      if (!ConsulErrors.isRefused(failure) || !address.isTokenRead()) {
+        return CompletableFuture.failedFuture(failure);
+      }
+      // what was refused was not applied: asked once more, with the token of now
+      try {
+        http.token(address.token());
+      } catch (ConfigurationException e) {
+        // it is being written; that the request was refused says more
+        return CompletableFuture.failedFuture(failure);
+      }
+      return judged(http.send(question), isAnswer, read);
+    });
+  }
+
+  private <T extends @Nullable Object> CompletableFuture<T> judged(
+      CompletableFuture<ConsulHttp.Reply> asked,
+      Function<Integer, Boolean> isAnswer,
+      Function<ConsulHttp.Reply, T> read) {
+    CompletableFuture<T> told = new CompletableFuture<>();
+    CompletionStage<ConsulHttp.Reply> stage = asked;
+    stage.whenComplete((response, failure) -> {
+      try {
+        if (failure != null) {
+          throw ConsulErrors.of(store, failure);
+        }
+        if (!isAnswer.apply(response.status())) {
+          throw ConsulErrors.of(store, response.status(), response.body());
+        }
+        T answer = read.apply(response);
+        answered();
+        told.complete(answer);
+      } catch (RuntimeException e) {
+        if (!(failure instanceof CancellationException)) {
+          failed(e);
+        }
+        told.completeExceptionally(e);
+      }
+    });
+    return told;
+  }
+
+  private void answered() {
+    if (disturbed.get() && disturbed.compareAndSet(true, false)) {
+      events.restored();
+    }
+  }
+
+  private void failed(RuntimeException meaning) {
+    if (meaning instanceof StoreException known && known.reason() == Reason.UNREACHABLE) {
+      if (disturbed.compareAndSet(false, true)) {
+        events.disturbed();
+      }
+    }
+  }
+
+  private static String encode(String key) {
+    // the server takes a slash as part of the key, encoded or not
+    return URLEncoder.encode(key, StandardCharsets.UTF_8).replace("+", "%20").replace("%2F", "/");
+  }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.consul;
+
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.StoreEvents;
+import io.holdfast.spi.StoreRuntime;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** What the parts of a started store share: the agents, the clocks, the sessions, and the claims that are not over. */
+final class ConsulContext {
+  /** A server takes so many connections from one machine by default; blocking queries have one each. */
+  private static final int MOST_QUERIES = 64;
+
+  final ConsulCalls calls;
+  final ConsulKeys keys;
+  final ConsulSettings settings;
+  final ConsulClock clock;
+  final StoreRuntime runtime;
+  final StoreEvents events;
+
+  private final Map<Duration, ConsulSession> sessions = new ConcurrentHashMap<>();
+  private final Map<String, ConsulSession.Term> terms = new ConcurrentHashMap<>();
+  private final Map<ClaimId, ConsulClaim> claims = new ConcurrentHashMap<>();
+  private final AtomicInteger queries = new AtomicInteger();
+  private volatile boolean closed;
+
+  ConsulContext(
+      ConsulCalls calls, ConsulSettings settings, StoreRuntime runtime, StoreEvents events) {
+    this.calls = calls;
+    this.keys = new ConsulKeys(settings.prefix());
+    this.settings = settings;
+    this.clock = new ConsulClock(runtime.ticker());
+    this.runtime = runtime;
+    this.events = events;
+  }
+
+  /** Returns the session for holds of this length. */
+  ConsulSession session(Duration lease) {
+    // whole milliseconds, rounded up
+    Duration length = Duration.ofMillis(lease.plusNanos(999_999).toMillis());
+    return sessions.computeIfAbsent(
+        length,
+        each -> new ConsulSession(
+            calls,
+            runtime.ticker(),
+            each,
+            settings.lockDelay(),
+            this::begun,
+            term -> terms.remove(term.id)));
+  }
+
+  /** A session has begun; those that must have ended are asked for, so that they are forgotten. */
+  private void begun(ConsulSession.Term term) {
+    for (ConsulSession.Term each : terms.values()) {
+      if (each.isOver()) {
+        CompletionStage<Boolean> renewed = each.renew();
+        renewed.whenComplete((isThere, failure) -> {});
+      }
+    }
+    terms.put(term.id, term);
+  }
+
+  /** Returns one of this client's sessions. */
+  Optional<ConsulSession.Term> term(String id) {
+    return Optional.ofNullable(terms.get(id));
+  }
+
+  /** How many sessions there may be. */
+  int terms() {
+    return terms.size();
+  }
+
+  ConsulClaim claim(Claim claim) {
+    return claims.computeIfAbsent(claim.id(), id -> new ConsulClaim(claim, keys, clock.wall()));
+  }
+
+  Optional<ConsulClaim> known(ClaimId id) {
+    return Optional.ofNullable(claims.get(id));
+  }
+
+  void forget(ConsulClaim claim) {
+    claims.remove(claim.claim.id(), claim);
+  }
+
+  /** Asks for the right to one more blocking query; {@link #queried} gives it back. */
+  boolean mayQuery() {
+    if (queries.incrementAndGet() <= MOST_QUERIES) {
+      return true;
+    }
+    queries.decrementAndGet();
+    return false;
+  }
+
+  void queried() {
+    queries.decrementAndGet();
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  /** Closes what waits. From now on nothing is begun: what is under way may still be answered. */
+  void close() {
+    closed = true;
+    claims.values().forEach(ConsulClaim::stopWaiting);
+  }
+
+  void later(Duration after, Runnable task) {
+    runtime.scheduler().schedule(task, after.toNanos());
+  }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.consul;
+
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpHeaders;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodySubscribers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Sends requests to one of the agents, and to the next one when that cannot be reached. A request that may have been sent
+ * is never repeated here; the next request goes to another agent then. The JDK's client repeats only GET.
+ *
+ * <p>The JDK's client completes what it returns in the common pool. Its threads may all be waiting, for a lock even; so a
+ * reply is taken where its body is read, in a thread of the client's own.
+ */
+final class ConsulHttp {
+  private static final String TOKEN = "X-Consul-Token";
+  private static final int TOO_MANY = 429;
+  private static final int SERVER_ERROR = 500;
+
+  /** The client's own time-out ends with the headers; it comes first otherwise, as it knows more. */
+  private static final Duration GRACE = Duration.ofMillis(500);
+
+  private final HttpClient client;
+  private final List<URI> agents;
+  private final String parameters;
+  private final AtomicInteger current = new AtomicInteger();
+  private volatile String token;
+
+  ConsulHttp(ConsulAddress address) {
+    this.client = address.client();
+    this.agents = address.agents();
+    this.parameters = address.parameters();
+    this.token = address.token();
+  }
+
+  /**
+   * A request.
+   *
+   * @param method for example {@code GET}
+   * @param path with a {@code ?} and parameters
+   * @param body empty for none
+   * @param timeout for the whole of it
+   */
+  record Question(String method, String path, String body, Duration timeout) {}
+
+  /** What an agent answered. */
+  record Reply(int status, HttpHeaders headers, String body) {}
+
+  /** A request that is under way. */
+  record Sent(CompletableFuture<?> raw, CompletableFuture<Reply> reply) {
+    /** Closes its connection. */
+    void cancel() {
+      raw.cancel(true);
+    }
+  }
+
+  /** Takes another token from now on. */
+  void token(String now) {
+    token = now;
+  }
+
+  CompletableFuture<Reply> send(Question question) {
+    return send(question, 1);
+  }
+
+  private CompletableFuture<Reply> send(Question question, int tried) {
+    int agent = current.get();
+    return sendTo(agent, question).reply.exceptionallyCompose(failure -> {
+      leave(agent);
+      if (ConsulErrors.isNotSent(failure) && tried < agents.size()) {
+        return send(question, tried + 1);
+      }
+      return CompletableFuture.failedFuture(failure);
+    });
+  }
+
+  /** Sends it to the agent that is in use now. */
+  Sent sendOnce(Question question) {
+    int agent = current.get();
+    Sent sent = sendTo(agent, question);
+    CompletionStage<Reply> stage = sent.reply;
+    stage.whenComplete((reply, failure) -> {
+      if (failure != null && !sent.raw.isCancelled()) {
+        leave(agent);
+      }
+    });
+    return sent;
+  }
+
+  private Sent sendTo(int agent, Question question) {
+    URI base = agents.get(Math.floorMod(agent, agents.size()));
+    HttpRequest.Builder request = HttpRequest.newBuilder(
+            URI.create(base + question.path + parameters))
+        .timeout(question.timeout)
+        .method(
+            question.method,
+            question.body.isEmpty()
+                ? HttpRequest.BodyPublishers.noBody()
+                : HttpRequest.BodyPublishers.ofString(question.body));
+    if (!token.isEmpty()) {
+      request.header(TOKEN, token);
+    }
+    CompletableFuture<Reply> reply = new CompletableFuture<>();
+    CompletableFuture<HttpResponse<String>> raw = client.sendAsync(
+        request.build(),
+        head -> BodySubscribers.mapping(BodySubscribers.ofString(StandardCharsets.UTF_8), body -> {
+          // before whoever reads the reply asks the next
+          if (head.statusCode() >= SERVER_ERROR || head.statusCode() == TOO_MANY) {
+            leave(agent);
+          }
+          reply.complete(new Reply(head.statusCode(), head.headers(), body));
+          return body;
+        }));
+    CompletionStage<HttpResponse<String>> failing = raw;
+    failing.whenComplete((response, failure) -> {
+      if (failure != null) {
+        reply.completeExceptionally(failure);
+      }
+    });
+    CompletionStage<Reply> timed =
+        reply.orTimeout(question.timeout.plus(GRACE).toMillis(), TimeUnit.MILLISECONDS);
+    timed.whenComplete((seen, failure) -> {
+      if (failure instanceof TimeoutException) {
+        raw.cancel(true);
+      }
+    });
+    return new Sent(raw, reply);
+  }
+
+  /** Asks another agent from now on, unless somebody has changed to one already. */
+  private void leave(int agent) {
+    current.compareAndSet(agent, agent + 1);
+  }
+}

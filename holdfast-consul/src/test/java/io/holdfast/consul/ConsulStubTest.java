@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.consul;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.Holder;
+import io.holdfast.Scheduler;
+import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.Ticker;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.Ended;
+import io.holdfast.spi.Ended.Outcome;
+import io.holdfast.spi.Kept;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.Mode;
+import io.holdfast.spi.StoreAddress;
+import io.holdfast.spi.StoreException;
+import io.holdfast.testkit.Await;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the store does when agents answer what a real one rarely does. */
+class ConsulStubTest {
+  private static final LockKey JOB = LockKey.of("job");
+  private static final String REFUSED =
+      "{\"Errors\":[{\"OpIndex\":2,\"What\":\"invalid session \\\"s\\\"\"}]}";
+
+  private final StubServers servers = new StubServers();
+  private final StubAgent agent = new StubAgent(servers);
+  private final StubAgent other = new StubAgent(servers);
+  private final RecordingStart engine = new RecordingStart();
+  private final CopyOnWriteArrayList<ConsulStore> stores = new CopyOnWriteArrayList<>();
+  private long claims;
+
+  @AfterEach
+  void close() {
+    stores.forEach(ConsulStore::close);
+    agent.close();
+    other.close();
+  }
+
+  private ConsulStore store(String parameters) {
+    ConsulStore store = ConsulStore.at(
+        StoreAddress.parse("consul://" + agent.endpoint() + "," + other.endpoint() + parameters));
+    store.start(engine.runtime(), engine);
+    stores.add(store);
+    return store;
+  }
+
+  private Claim claim(Duration lease) {
+    ClaimId id = new ClaimId(engine.runtime().client(), ++claims);
+    return new Claim(id, JOB, 1, 1, lease, false, new Holder("test", "here", 1, "main", ""));
+  }
+
+  private Claim claim() {
+    return claim(Duration.ofSeconds(60));
+  }
+
+  private static CompletionStage<Answer> attempt(ConsulStore store, Claim claim, Mode mode) {
+    return store.attempt(claim, mode, store.time().plusSeconds(60));
+  }
+
+  private static void grant(ConsulStore store, Claim claim) {
+    assertThat(Await.value(attempt(store, claim, Mode.TRY))).isInstanceOf(Answer.Granted.class);
+  }
+
+  private static Kept keep(ConsulStore store, Claim claim) {
+    return Await.value(store.keep(List.of(claim))).getOrDefault(claim.id(), new Kept.Unknown());
+  }
+
+  private static CompletionStage<Ended> endKept(ConsulStore store, Claim claim) {
+    return store.end(claim, Duration.ofMinutes(10), Instant.MIN);
+  }
+
+  /** An agent that answers errors at once is left for the next one, however many requests it was asked at a time. */
+  @Test
+  void agentThatAnswersErrors_isLeft() {
+    ConsulStore store = store("");
+    Claim mine = claim();
+    grant(store, mine);
+    agent.script = asked -> {
+      if (asked.isFor("/v1/txn")) {
+        // both are asked of the same agent, and this is the second answer
+        Await.until("the renewal has failed", () -> engine.told.contains("disturbed"));
+      }
+      return StubAgent.Reply.of(500, "No known Consul servers");
+    };
+    assertThat(keep(store, mine)).isInstanceOf(Kept.Unknown.class);
+    assertThat(other.asked).isEmpty();
+    assertThat(keep(store, mine)).isInstanceOf(Kept.Held.class);
+    assertThat(other.asked).hasSize(2);
+  }
+
+  /** A token that may not read the key at the moment: nothing is known, and the hold is not given up. */
+  @Test
+  void keyLeftOutOfAnAnswer_isUnknown() {
+    ConsulStore store = store("");
+    Claim mine = claim();
+    grant(store, mine);
+    agent.script = asked -> asked.isFor("/v1/txn")
+        ? StubAgent.Reply.of(200, "{\"Results\":[],\"Errors\":null}")
+        : Optional.empty();
+    assertThat(keep(store, mine)).isInstanceOf(Kept.Unknown.class);
+    agent.script = asked -> Optional.empty();
+    assertThat(keep(store, mine)).isInstanceOf(Kept.Held.class);
+  }
+
+  /** What was done, and is not shown, may be there. */
+  @Test
+  void grantThatIsNotShown_isUnknown() {
+    ConsulStore store = store("");
+    agent.script = asked -> asked.isFor("/v1/txn")
+        ? StubAgent.Reply.of(200, "{\"Results\":[],\"Errors\":null}")
+        : Optional.empty();
+    Throwable failure = Await.failure(attempt(store, claim(), Mode.TRY));
+    assertThat(failure)
+        .isInstanceOfSatisfying(
+            StoreException.class, unknown -> assertThat(unknown.notApplied()).isFalse());
+  }
+
+  /** Servers that know no session are not asked for sessions without end. */
+  @Test
+  void sessionsThatAreRefused_areFew() {
+    ConsulStore store = store("");
+    agent.script =
+        asked -> asked.isFor("/v1/txn") ? StubAgent.Reply.of(409, REFUSED) : Optional.empty();
+    Throwable failure = Await.failure(attempt(store, claim(), Mode.TRY));
+    assertThat(failure)
+        .isInstanceOfSatisfying(
+            StoreException.class, refused -> assertThat(refused.notApplied()).isTrue());
+    assertThat(agent.count("/v1/session/create")).isLessThanOrEqualTo(4);
+  }
+
+  /** A lock is kept by one session, however often that is asked for; it is not ended if it does keep the lock. */
+  @Test
+  void keptLock_takesOneSession() {
+    ConsulStore store = store("");
+    Claim mine = claim();
+    grant(store, mine);
+    AtomicInteger failures = new AtomicInteger();
+    StubAgent[] both = {agent, other};
+    for (StubAgent each : both) {
+      each.script = asked -> {
+        if (!asked.isFor("\"unlock\"")) {
+          return Optional.empty();
+        }
+        int failure = failures.incrementAndGet();
+        if (failure == 2) {
+          return StubAgent.Reply.of(409, REFUSED.replace("invalid session", "lock delay"));
+        }
+        if (failure == 3) {
+          // it is done, and that is not told
+          servers.answer(asked);
+        }
+        return failure > 3 ? Optional.empty() : StubAgent.Reply.of(500, "rpc error: EOF");
+      };
+    }
+    Await.failure(endKept(store, mine));
+    assertThat(Await.failure(endKept(store, mine))).hasMessageContaining("lock delay");
+    Await.failure(endKept(store, mine));
+    assertThat(Await.value(endKept(store, mine)).outcome()).isEqualTo(Outcome.RELEASED);
+    assertThat(agent.count("/v1/session/create") + other.count("/v1/session/create"))
+        .isEqualTo(2);
+    assertThat(agent.count("destroy") + other.count("destroy")).isZero();
+  }
+
+  /** An answer that comes after the end of the store begins nothing. */
+  @Test
+  void close_beginsNoWait() {
+    ConsulStore store = store("");
+    grant(store, claim());
+    CountDownLatch isClosed = new CountDownLatch(1);
+    agent.script = asked -> {
+      if (asked.method().equals("GET")) {
+        try {
+          isClosed.await();
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+        }
+      }
+      return Optional.empty();
+    };
+    CompletionStage<Answer> late = attempt(store, claim(), Mode.QUEUE);
+    Await.until(
+        "it looks who has the lock",
+        () -> agent.count("consistent") > 0
+            && agent.asked.stream().anyMatch(each -> each.method().equals("GET")));
+    store.close();
+    isClosed.countDown();
+    assertThat(Await.value(late)).isInstanceOf(Answer.Busy.class);
+    assertThat(Await.value(attempt(store, claim(), Mode.QUEUE))).isInstanceOf(Answer.Late.class);
+    for (int i = 0; i < 20; i++) {
+      Await.value(store.connect().thenApply(nothing -> true));
+    }
+    assertThat(agent.count("index=")).isZero();
+    assertThat(agent.count("wanted:job")).isEqualTo(2);
+  }
+
+  /** A query that is answered at once, and without an index to go on from, is not repeated in a hurry. */
+  @Test
+  void answersWithoutAnIndex_areNotAskedForInAHurry() {
+    List<Long> pauses = new CopyOnWriteArrayList<>();
+    Scheduler never = (task, delay) -> {
+      pauses.add(delay);
+      return () -> {};
+    };
+    ConsulStore store = ConsulStore.at(StoreAddress.parse("consul://" + agent.endpoint()));
+    store.start(engine.runtime(Ticker.system(), never), engine);
+    stores.add(store);
+    grant(store, claim());
+    agent.script = asked -> asked.isFor("index=")
+        ? Optional.of(new StubAgent.Reply(200, servers.answer(asked).body(), 0))
+        : Optional.empty();
+    assertThat(Await.value(attempt(store, claim(), Mode.QUEUE))).isInstanceOf(Answer.Busy.class);
+    Await.until("it pauses", () -> !pauses.isEmpty());
+    assertThat(agent.count("index=")).isLessThanOrEqualTo(2);
+  }
+
+  /** A file that is missing for a moment: that the token was refused is still said, and that nothing was done. */
+  @Test
+  void tokenFileThatIsMissing_leavesTheRefusal(@TempDir Path folder) throws IOException {
+    Path file = folder.resolve("token");
+    Files.writeString(file, "one\n");
+    ConsulStore store = store("?holdfast.token-file=" + file);
+    Files.delete(file);
+    agent.script = asked -> StubAgent.Reply.of(403, "ACL not found");
+    assertThat(Await.failure(attempt(store, claim(), Mode.TRY)))
+        .isInstanceOfSatisfying(StoreException.class, refused -> {
+          assertThat(refused.reason()).isEqualTo(Reason.REFUSED);
+          assertThat(refused.notApplied()).isTrue();
+        });
+  }
+
+  /** Sessions that have ended are forgotten, also those of which nobody has said so. */
+  @Test
+  void endedSessions_areForgotten() {
+    AtomicLong nanos = new AtomicLong();
+    Ticker ticker = new Ticker() {
+      @Override
+      public long nanos() {
+        return nanos.get();
+      }
+
+      @Override
+      public long wallMillis() {
+        return nanos.get() / 1_000_000;
+      }
+    };
+    agent.script =
+        asked -> asked.isFor("/renew/") ? StubAgent.Reply.of(404, "not found") : Optional.empty();
+    ConsulAddress address = new ConsulAddress(StoreAddress.parse("consul://" + agent.endpoint()));
+    ConsulCalls calls = new ConsulCalls("stub", address, Duration.ofSeconds(20), engine);
+    ConsulContext context = new ConsulContext(
+        calls, address.settings(), engine.runtime(ticker, (task, delay) -> () -> {}), engine);
+    for (int i = 0; i < 5; i++) {
+      CompletableFuture<ConsulSession.Term> term =
+          context.session(Duration.ofSeconds(1)).young();
+      assertThat(context.term(Await.value(term).id)).isPresent();
+      nanos.addAndGet(Duration.ofMillis(2500).toNanos());
+    }
+    assertThat(agent.count("/v1/session/create")).isEqualTo(5);
+    Await.until("one is left", () -> context.terms() == 1);
+  }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.consul;
+
+import io.holdfast.LossReason;
+import io.holdfast.Scheduler;
+import io.holdfast.Ticker;
+import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.StoreEvents;
+import io.holdfast.spi.StoreRuntime;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+
+/** Stands in for the engine: a store can be started with it, and it notes what it is told. */
+final class RecordingStart implements StoreEvents {
+  final List<String> told = new CopyOnWriteArrayList<>();
+
+  StoreRuntime runtime() {
+    return runtime(Ticker.system(), (task, delay) -> {
+      var scheduled = CompletableFuture.runAsync(
+          task, CompletableFuture.delayedExecutor(Math.max(0, delay), TimeUnit.NANOSECONDS));
+      return () -> scheduled.cancel(false);
+    });
+  }
+
+  StoreRuntime runtime(Ticker ticker, Scheduler scheduler) {
+    return new StoreRuntime(
+        "0123456789abcdef0123456789abcdef",
+        ticker,
+        scheduler,
+        new Random(1),
+        Duration.ofSeconds(20));
+  }
+
+  @Override
+  public void granted(ClaimId claim, Grant grant) {
+    told.add("granted " + claim + " " + grant.revision());
+  }
+
+  @Override
+  public void lookAgain(ClaimId claim) {
+    told.add("lookAgain " + claim);
+  }
+
+  @Override
+  public void lookAgainAll() {
+    told.add("lookAgainAll");
+  }
+
+  @Override
+  public void disturbed() {
+    told.add("disturbed");
+  }
+
+  @Override
+  public void restored() {
+    told.add("restored");
+  }
+
+  @Override
+  public void lost(ClaimId claim, LossReason reason) {
+    told.add("lost " + claim + " " + reason);
+  }
+}
