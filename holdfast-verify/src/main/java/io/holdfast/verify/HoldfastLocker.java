@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.verify;
+
+import io.holdfast.DistributedLock;
+import io.holdfast.Hold;
+import io.holdfast.Holdfast;
+import io.holdfast.JavaLock;
+import io.holdfast.LockOptions;
+import io.holdfast.spi.Stores;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/** Ours: what every program that uses Holdfast does. */
+final class HoldfastLocker implements Locker {
+  private static final Executor THREAD_EACH = task -> {
+    Thread thread = new Thread(task, "holdfast-verify-stranger");
+    thread.setDaemon(true);
+    thread.start();
+  };
+
+  private final Holdfast holdfast;
+  private final LockOptions options;
+
+  HoldfastLocker(String uri, Duration lease, Consumer<String> renewedWrongly) {
+    holdfast = Holdfast.builder()
+        .store(new WatchedStore(Stores.open(uri), renewedWrongly))
+        .clientName("holdfast-verify")
+        .build();
+    options = LockOptions.builder().leaseFor(lease).note("holdfast verify").build();
+  }
+
+  @Override
+  public Optional<Grip> acquire(String name, Duration wait, Runnable onLost)
+      throws InterruptedException {
+    DistributedLock lock = holdfast.lock(name, options);
+    Optional<Hold> hold = lock.tryAcquire(wait);
+    hold.ifPresent(held -> {
+      CompletableFuture<?> unused = held.lost().thenRun(onLost);
+    });
+    return hold.map(HoldfastGrip::new);
+  }
+
+  /** Two entries and two exits, with a stranger between them who must be refused. */
+  @Override
+  public Optional<String> tryReentrancy(String name) throws InterruptedException {
+    JavaLock lock = holdfast.lock(name, options).asJavaLock();
+    if (!lock.tryLock(1, TimeUnit.SECONDS)) {
+      return Optional.empty();
+    }
+    try {
+      long token = lock.hold().token();
+      boolean again = lock.tryLock();
+      if (lock.isHeldByCurrentThread() && lock.hold().token() == token) {
+        if (!again) {
+          return Optional.of("its owner was not let in again");
+        }
+        if (lock.holdCount() != 2) {
+          return Optional.of("entered twice, and counted as " + lock.holdCount());
+        }
+      }
+      if (again) {
+        lock.unlock();
+      }
+      CompletableFuture<Boolean> stranger =
+          CompletableFuture.supplyAsync(() -> isLetOut(lock), THREAD_EACH);
+      return stranger.get()
+          ? Optional.of("a thread that is not in the lock left it")
+          : Optional.empty();
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(e.getCause());
+    } catch (IllegalMonitorStateException e) {
+      // lost between two of these lines, which is nothing that counts
+      return Optional.empty();
+    } finally {
+      leave(lock);
+    }
+  }
+
+  private static boolean isLetOut(JavaLock lock) {
+    try {
+      lock.unlock();
+      return true;
+    } catch (IllegalMonitorStateException e) {
+      // as it should be
+      return false;
+    }
+  }
+
+  private static void leave(JavaLock lock) {
+    try {
+      lock.unlock();
+    } catch (IllegalMonitorStateException e) {
+      // lost meanwhile: that is told, and no error here
+      System.getLogger(HoldfastLocker.class.getName())
+          .log(System.Logger.Level.DEBUG, "lost in a reentrant lock", e);
+    }
+  }
+
+  @Override
+  public void close() {
+    holdfast.close();
+  }
+
+  private record HoldfastGrip(Hold hold) implements Grip {
+    @Override
+    public long token() {
+      return hold.token();
+    }
+
+    @Override
+    public boolean isValid() {
+      return hold.isValid();
+    }
+
+    @Override
+    public boolean release() {
+      return hold.release();
+    }
+  }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.verify;
+
+import io.holdfast.Ticker;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.SetArgs;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.sync.RedisCommands;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** The textbook's locks on Redis, written as the textbooks have them, flaws included: see {@link Protocol}. */
+final class RedisLocker implements Locker, Protocol.Cleaning {
+  private static final long SLOW_NETWORK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+  private static final String OWN =
+      "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0";
+
+  private final Protocol protocol;
+  private final Duration lease;
+  private final RedisClient client;
+  private final StatefulRedisConnection<String, String> connection;
+  private final RedisCommands<String, String> redis;
+
+  RedisLocker(Protocol protocol, String uri, Duration lease) {
+    this.protocol = protocol;
+    this.lease = lease;
+    client = RedisClient.create(RedisURI.create(uri.split("\\?", 2)[0]));
+    connection = client.connect();
+    redis = connection.sync();
+  }
+
+  @Override
+  public Optional<Grip> acquire(String name, Duration wait, Runnable onLost) {
+    String own = UUID.randomUUID().toString();
+    boolean got = switch (protocol) {
+      case REDIS_SETNX -> setNx(name, own);
+      case REDIS_SETNX_EXPIRE -> {
+        boolean set = setNx(name, own);
+        if (set) {
+          LockSupport.parkNanos(SLOW_NETWORK_NANOS);
+          redis.pexpire(name, lease.toMillis());
+        }
+        yield set;
+      }
+      case REDIS_GETSET_DEADLINE -> hasPassed(name);
+      default -> redis.set(name, own, SetArgs.Builder.nx().px(lease.toMillis())) != null;
+    };
+    return got ? Optional.of(new KeyGrip(name, own)) : Optional.empty();
+  }
+
+  /** What SETNX does, which is deprecated. */
+  private boolean setNx(String name, String value) {
+    return redis.set(name, value, SetArgs.Builder.nx()) != null;
+  }
+
+  private boolean hasPassed(String name) {
+    long now = Ticker.system().wallMillis();
+    String ends = Long.toString(now + lease.toMillis());
+    if (setNx(name, ends)) {
+      return true;
+    }
+    String found = redis.get(name);
+    if (found == null || Long.parseLong(found) > now) {
+      return false;
+    }
+    String before = redis.setGet(name, ends);
+    return before == null || Long.parseLong(before) <= now;
+  }
+
+  @Override
+  public void remove(List<String> locks) {
+    redis.del(locks.toArray(new String[0]));
+  }
+
+  @Override
+  public void close() {
+    connection.close();
+    client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+  }
+
+  private final class KeyGrip implements Grip {
+    private final String name;
+    private final String own;
+
+    KeyGrip(String name, String own) {
+      this.name = name;
+      this.own = own;
+    }
+
+    @Override
+    public long token() {
+      return 0;
+    }
+
+    @Override
+    public boolean isValid() {
+      return true;
+    }
+
+    @Override
+    public boolean release() {
+      switch (protocol) {
+        case REDIS_GET_DEL -> {
+          if (own.equals(redis.get(name))) {
+            LockSupport.parkNanos(SLOW_NETWORK_NANOS);
+            redis.del(name);
+          }
+        }
+        case REDIS_NO_RENEWAL ->
+          redis.eval(OWN, ScriptOutputType.INTEGER, new String[] {name}, own);
+        default -> redis.del(name);
+      }
+      // it does not look at the answer
+      return true;
+    }
+  }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.verify;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a run has shown.
+ *
+ * @param outcome in a word
+ * @param counts what happened how often, in the order for people
+ * @param violations what was broken, a line each, in the order of time
+ * @param invariants the invariants that were broken
+ * @param why why nothing can be said, where that is so; else empty
+ */
+public record Verdict(
+    Outcome outcome,
+    Map<String, Long> counts,
+    List<String> violations,
+    List<String> invariants,
+    String why) {
+  /** In a word. */
+  public enum Outcome {
+    /** Nothing was broken, and there was enough to break it. */
+    PASSED,
+    /** Something was broken. */
+    BROKEN,
+    /** Nothing was broken, but nothing was tried: no grants, or no fault took effect. */
+    INCONCLUSIVE
+  }
+}

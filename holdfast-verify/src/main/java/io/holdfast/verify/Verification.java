@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.verify;
+
+import io.holdfast.Holdfast;
+import io.holdfast.LockInfo;
+import io.holdfast.Ticker;
+import io.holdfast.verify.VerifySettings.Fault;
+import java.io.IOException;
+import java.io.Writer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+/**
+ * One run: processes that take locks of a real store, hold them around the length of a lease, write to a resource that
+ * checks tokens and to one that does not, while some of them are stopped or killed; then all is quiet, and each lock must
+ * be to be had; then what happened is judged.
+ *
+ * <p>What is judged (the numbers are those of docs/verification.md): nobody believes in a hold while a later one is in
+ * somebody's hands (I1, I2); tokens only grow (I3); the resource never takes an older token after a newer one (I4); a lock
+ * that is free can be taken (I5); nobody's hold is ended by others (I6); nothing is left in the store (I7); one renewal of a
+ * hold at a time, and none after its end (I8); a loss is told once, and what is lost stays lost (I9); a reentrant lock lets
+ * its owner in, and no stranger out (I10); nobody hangs or dies (I12).
+ *
+ * <p>It reads times of several processes as those of one clock, which holds for the processes of one machine.
+ */
+public final class Verification {
+  /** Beyond the end of a lease: what a store may take to notice, and a machine to wake its processes. */
+  private static final Duration MARGIN = Duration.ofSeconds(10);
+
+  private static final int LEASES_TO_END = 2;
+  private static final int CLIENTS_FOR_A_LOCK = 4;
+  private static final long PROGRESS_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long LEFT_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+  private final VerifySettings settings;
+  private final Consumer<String> progress;
+  private final Ticker ticker = Ticker.system();
+  private final SplittableRandom random;
+  private final Journal journal = new Journal();
+  private final List<String> locks = new ArrayList<>();
+  private final ReentrantLock guard = new ReentrantLock();
+  private final Condition never = guard.newCondition();
+  private List<Fact> facts = List.of();
+  private List<Violation> violations = List.of();
+
+  /**
+   * Prepares a run; nothing is contacted.
+   *
+   * @param settings what to do
+   * @param progress is told a line every second or so
+   */
+  public Verification(VerifySettings settings, Consumer<String> progress) {
+    this.settings = settings;
+    this.progress = progress;
+    random = new SplittableRandom(settings.seed());
+    String prefix = "holdfast-verify/" + Long.toUnsignedString(random.nextLong(), 36) + "/";
+    int count = Math.max(1, settings.clients() / CLIENTS_FOR_A_LOCK);
+    for (int i = 0; i < count; i++) {
+      locks.add(prefix + (char) ('a' + i));
+    }
+  }
+
+  /**
+   * Runs, which takes the duration and, at the end, up to two leases and some seconds more. Whatever happens, no process
+   * that it started is left.
+   *
+   * @return the verdict
+   * @throws IOException if a process cannot be started or signalled
+   * @throws InterruptedException if the thread is interrupted; the workers are killed then
+   */
+  public Verdict run() throws IOException, InterruptedException {
+    Resources resources = new Resources(journal);
+    try (Crew crew = new Crew(settings, journal, resources, locks, random.split())) {
+      // Ctrl-C must not leave processes behind, least of all stopped ones
+      Thread ending = new Thread(crew::close, "holdfast-verify-end");
+      Runtime.getRuntime().addShutdownHook(ending);
+      try {
+        run(crew);
+      } finally {
+        forget(ending);
+      }
+    } finally {
+      if (settings.protocol() != Protocol.HOLDFAST) {
+        settings.protocol().cleanUp(settings.uri(), locks);
+      }
+    }
+    if (settings.protocol() == Protocol.HOLDFAST) {
+      lookForRemains();
+    }
+    journal.add(Fact.of(What.END, ticker.nanos(), ""));
+    facts = journal.inOrder();
+    violations = Judgement.of(facts);
+    return verdict();
+  }
+
+  private void run(Crew crew) throws IOException, InterruptedException {
+    progress.accept("starting " + settings.clients() + " processes");
+    crew.start();
+    disturb(crew);
+    crew.resume();
+    journal.add(Fact.of(What.QUIET, ticker.nanos(), ""));
+    progress.accept("no more faults: every process takes every lock once more");
+    crew.drain(bound());
+  }
+
+  private static void forget(Thread ending) {
+    try {
+      Runtime.getRuntime().removeShutdownHook(ending);
+    } catch (IllegalStateException e) {
+      // the JVM ends already, and the hook has run
+      System.getLogger(Verification.class.getName()).log(System.Logger.Level.TRACE, "ending", e);
+    }
+  }
+
+  private Duration bound() {
+    return settings
+        .lease()
+        .multipliedBy(LEASES_TO_END)
+        .plus(settings.wakesWithin())
+        .plus(MARGIN);
+  }
+
+  private void disturb(Crew crew) throws IOException, InterruptedException {
+    long end = ticker.nanos() + settings.duration().toNanos();
+    long nextProgress = ticker.nanos() + PROGRESS_NANOS;
+    long leaseNanos = settings.lease().toNanos();
+    List<Fault> faults = new ArrayList<>(settings.faults());
+    faults.sort(null);
+    int turn = random.nextInt(2);
+    long nextFault = ticker.nanos() + random.nextLong(leaseNanos / 2);
+    long resumeAt = Long.MAX_VALUE;
+    while (ticker.nanos() - end < 0) {
+      long now = ticker.nanos();
+      if (resumeAt != Long.MAX_VALUE && now - resumeAt >= 0) {
+        crew.resume();
+        resumeAt = Long.MAX_VALUE;
+        nextFault = now + random.nextLong(leaseNanos / 2);
+      }
+      if (!faults.isEmpty() && resumeAt == Long.MAX_VALUE && now - nextFault >= 0) {
+        // in turns, so that each takes place in a short run too
+        Fault fault = faults.get(turn % faults.size());
+        turn++;
+        if (fault == Fault.PAUSE) {
+          crew.pause();
+          resumeAt = now + leaseNanos / 4 + random.nextLong(leaseNanos * 7 / 4);
+        } else {
+          crew.kill();
+          nextFault = now + random.nextLong(leaseNanos);
+        }
+      }
+      if (now - nextProgress >= 0) {
+        progress.accept(state(end - now));
+        nextProgress = now + PROGRESS_NANOS;
+      }
+      pause(Math.min(end - now, LEFT_LOOK_NANOS / 4));
+    }
+  }
+
+  private String state(long leftNanos) {
+    return TimeUnit.NANOSECONDS.toSeconds(leftNanos) + " s left; " + journal.count(What.ACQUIRED)
+        + " grants, " + journal.count(What.PAUSED) + " pauses, " + journal.count(What.KILLED)
+        + " kills, " + journal.count(What.REFUSED) + " writes kept out by their tokens";
+  }
+
+  /** All clients are gone: whatever the store still has of the run is a leak, once the leases of the killed are over. */
+  private void lookForRemains() throws InterruptedException {
+    try (Holdfast holdfast = Holdfast.connect(settings.uri())) {
+      long by = ticker.nanos() + bound().toNanos();
+      for (String lock : locks) {
+        while (remains(holdfast, lock)) {
+          if (ticker.nanos() - by >= 0) {
+            journal.add(Fact.of(What.LEFT_BEHIND, ticker.nanos(), "lock " + lock));
+            break;
+          }
+          pause(LEFT_LOOK_NANOS);
+        }
+      }
+    }
+  }
+
+  private static boolean remains(Holdfast holdfast, String lock) {
+    return holdfast
+        .admin()
+        .inspect(lock)
+        .filter(info -> info.isTaken() || info.waiters() > 0)
+        .map(LockInfo::name)
+        .isPresent();
+  }
+
+  private void pause(long nanos) throws InterruptedException {
+    long left = nanos;
+    guard.lock();
+    try {
+      while (left > 0) {
+        left = never.awaitNanos(left);
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private Verdict verdict() {
+    Map<String, Long> counts = new LinkedHashMap<>();
+    counts.put("requests", journal.count(What.REQUESTED));
+    counts.put("grants", journal.count(What.ACQUIRED));
+    counts.put("looks at holds", journal.count(What.VALID) + journal.count(What.INVALID));
+    counts.put("writes", journal.count(What.ACCEPTED) + journal.count(What.REFUSED));
+    counts.put("overlaps prevented by the token", journal.count(What.REFUSED));
+    counts.put("losses told", journal.count(What.LOST));
+    counts.put("failures", journal.count(What.FAILED));
+    counts.put("pauses", journal.count(What.PAUSED));
+    counts.put("kills", journal.count(What.KILLED));
+    String why = whyNothingCanBeSaid();
+    Verdict.Outcome outcome = !violations.isEmpty() && journal.count(What.ACQUIRED) > 0
+        ? Verdict.Outcome.BROKEN
+        : why.isEmpty() ? Verdict.Outcome.PASSED : Verdict.Outcome.INCONCLUSIVE;
+    long began = facts.isEmpty() ? 0 : facts.get(0).at();
+    return new Verdict(
+        outcome,
+        counts,
+        violations.stream().map(each -> each.describe(began)).toList(),
+        violations.stream().map(Violation::invariant).distinct().sorted().toList(),
+        why);
+  }
+
+  private String whyNothingCanBeSaid() {
+    if (journal.count(What.ACQUIRED) == 0) {
+      return "nobody ever got a lock";
+    }
+    if (settings.faults().isEmpty()) {
+      return "no faults were injected";
+    }
+    for (Fault each : settings.faults()) {
+      if (journal.count(each == Fault.PAUSE ? What.PAUSED : What.KILLED) == 0) {
+        return "no " + each.name().toLowerCase(Locale.ROOT) + " took place; let it run for longer";
+      }
+    }
+    return "";
+  }
+
+  /**
+   * Writes what happened, one JSON object in a line, in the order of time. Numbers that may exceed 2^53 are strings.
+   *
+   * @param to where to; not closed
+   * @throws IOException if that fails
+   */
+  public void writeHistory(Writer to) throws IOException {
+    for (Fact each : facts) {
+      to.write(each.toJson());
+      to.write('\n');
+    }
+  }
+
+  /**
+   * Writes a page for a browser that needs no network: the verdict, and around each violation who had the lock when.
+   *
+   * @param verdict what {@link #run()} returned
+   * @param store the store's name, without a password
+   * @param to where to; not closed
+   * @throws IOException if that fails
+   */
+  public void writeReport(Verdict verdict, String store, Writer to) throws IOException {
+    to.write(Report.page(verdict, store, settings, facts, violations));
+  }
+}

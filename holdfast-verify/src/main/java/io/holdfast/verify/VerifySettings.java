@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.verify;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * What to verify, and how.
+ *
+ * @param uri the store's address
+ * @param protocol what to lock with
+ * @param duration for how long there are faults
+ * @param clients how many processes take locks
+ * @param lease how long a lease is
+ * @param wakesWithin how long after its end the store may take to give a lock to somebody who waits, as it guarantees
+ * @param faults which faults to inject
+ * @param seed what decides who is hit and when; the machine and the store decide the rest
+ * @param java the command that starts a Java program with this class path, up to the main class
+ */
+public record VerifySettings(
+    String uri,
+    Protocol protocol,
+    Duration duration,
+    int clients,
+    Duration lease,
+    Duration wakesWithin,
+    Set<Fault> faults,
+    long seed,
+    List<String> java) {
+  /** More processes than that say nothing more, on one machine. */
+  private static final int MOST_CLIENTS = 64;
+
+  /** All that happens is kept in memory until it is judged. */
+  private static final Duration LONGEST = Duration.ofHours(1);
+
+  /**
+   * Checks what can be checked without the store.
+   *
+   * @throws IllegalArgumentException if something makes no sense; the message says what to do
+   */
+  public VerifySettings {
+    Objects.requireNonNull(uri, "uri");
+    Objects.requireNonNull(protocol, "protocol");
+    Objects.requireNonNull(wakesWithin, "wakesWithin");
+    faults = Set.copyOf(faults);
+    java = List.copyOf(java);
+    if (clients < 2 || clients > MOST_CLIENTS) {
+      throw new IllegalArgumentException(
+          "the number of clients must be from 2 to " + MOST_CLIENTS + ", not " + clients);
+    }
+    if (duration.compareTo(lease.multipliedBy(2)) < 0) {
+      throw new IllegalArgumentException(
+          "a run must last at least two leases, " + lease.multipliedBy(2) + ", not " + duration);
+    }
+    if (duration.compareTo(LONGEST) > 0) {
+      throw new IllegalArgumentException(
+          "a run may last " + LONGEST + " at most, not " + duration + "; run it again for more");
+    }
+    if (!protocol.fits(uri)) {
+      throw new IllegalArgumentException(
+          "the protocol " + protocol.label() + " is not for this store");
+    }
+  }
+
+  /** A fault that can be injected from here, whatever the store is. */
+  public enum Fault {
+    /** A worker stops where it is, for up to two leases, and goes on. */
+    PAUSE,
+    /** A worker is killed, and another one comes. */
+    KILL
+  }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.verify;
+
+/** What a {@link Fact} can be. */
+enum What {
+  /** A worker asks for the lock. */
+  REQUESTED,
+  /** It did not get the lock in its time. */
+  BUSY,
+  /** It was told that nobody knows, or that the store is not there: {@code text}. */
+  FAILED,
+  /** It has the lock, with {@code token}; 0 where the protocol has none. */
+  ACQUIRED,
+  /** It believes that it still has the lock; the time is that before it looked. */
+  VALID,
+  /** It knows that it does not have the lock any more. */
+  INVALID,
+  /** It was told that its hold is lost. */
+  LOST,
+  /** The guarded resource took its write. */
+  ACCEPTED,
+  /** The guarded resource refused its write: the token is older than one that it has seen. */
+  REFUSED,
+  /** The resource that nobody guards took a write of a holder whose successor had written already. */
+  OVERWRITTEN,
+  /** It gives the lock back. */
+  RELEASING,
+  /** It has given back what was still its own. */
+  RELEASED,
+  /** It was told that there was nothing of its own to give back. */
+  NOT_MINE,
+  /** The renewal of a hold was sent while one was under way, or after its end: {@code text}. */
+  RENEWED_WRONGLY,
+  /** A reentrant lock counted wrongly, or let a stranger in: {@code text}. */
+  COUNTED_WRONGLY,
+  /** A worker began. */
+  STARTED,
+  /** A worker was stopped where it was. */
+  PAUSED,
+  /** A stopped worker goes on. */
+  RESUMED,
+  /** A worker was killed. */
+  KILLED,
+  /** A worker ended without having been told to: {@code text}. */
+  DIED,
+  /** There are no faults from here on. */
+  QUIET,
+  /** In the end the store still has something of the run: {@code text}. */
+  LEFT_BEHIND,
+  /** The run is over. */
+  END
+}
