@@ -20,6 +20,8 @@ import org.junit.jupiter.api.Test;
 /** What is in the jars. Before the package phase there are none, and these tests say that they did not run. */
 class ArtifactsTest {
   private static final long CORE_LIMIT = 300_000;
+  private static final String DESCRIPTOR = "module-info.class";
+  private static final String STORE = "META-INF/services/io.holdfast.spi.LockStoreFactory";
 
   /** Small enough that nobody has to think about it. */
   @Test
@@ -35,12 +37,26 @@ class ArtifactsTest {
         "holdfast-core",
         "holdfast-jdbc",
         "holdfast-redis",
+        "holdfast-zookeeper",
         "holdfast-etcd",
+        "holdfast-consul",
         "holdfast-testkit",
+        "holdfast-verify",
         "holdfast-cli")) {
       try (JarFile jar = new JarFile(jar(name).toFile())) {
         assertThat(jar.getEntry("META-INF/LICENSE")).as("LICENSE in %s", name).isNotNull();
         assertThat(jar.getEntry("META-INF/NOTICE")).as("NOTICE in %s", name).isNotNull();
+      }
+    }
+  }
+
+  /** Without a descriptor the name of the file would be the module's. */
+  @Test
+  void everyStore_hasAModuleName() throws IOException {
+    for (String store : List.of("zookeeper", "etcd")) {
+      try (JarFile jar = new JarFile(jar("holdfast-" + store).toFile())) {
+        assertThat(jar.getManifest().getMainAttributes().getValue("Automatic-Module-Name"))
+            .isEqualTo("io.holdfast." + store);
       }
     }
   }
@@ -75,19 +91,22 @@ class ArtifactsTest {
     throw new AssertionError(artifact + " is not on the class path");
   }
 
-  /** The jars and folders of the modules that have a descriptor; ours all have one. */
+  /** The jars and folders that have a descriptor or, where a client library allows none, a store. */
   private static List<URI> roots() throws IOException {
     List<URI> roots = new ArrayList<>();
-    for (URL descriptor : descriptors()) {
-      String text = descriptor.toString();
-      String root = text.substring(0, text.length() - "module-info.class".length());
-      roots.add(URI.create(root.startsWith("jar:") ? root.substring(4, root.length() - 2) : root));
+    for (String name : List.of(DESCRIPTOR, STORE)) {
+      for (URL resource : resources(name)) {
+        String text = resource.toString();
+        String root = text.substring(0, text.length() - name.length());
+        roots.add(
+            URI.create(root.startsWith("jar:") ? root.substring(4, root.length() - 2) : root));
+      }
     }
     return roots;
   }
 
   private static ModuleDescriptor module(String name) throws IOException {
-    for (URL url : descriptors()) {
+    for (URL url : resources(DESCRIPTOR)) {
       try (InputStream in = url.openStream()) {
         ModuleDescriptor descriptor = ModuleDescriptor.read(in);
         if (descriptor.name().equals(name)) {
@@ -98,7 +117,7 @@ class ArtifactsTest {
     throw new AssertionError("no module " + name + " on the class path");
   }
 
-  private static List<URL> descriptors() throws IOException {
-    return Collections.list(ArtifactsTest.class.getClassLoader().getResources("module-info.class"));
+  private static List<URL> resources(String name) throws IOException {
+    return Collections.list(ArtifactsTest.class.getClassLoader().getResources(name));
   }
 }

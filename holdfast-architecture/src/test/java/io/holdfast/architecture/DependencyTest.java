@@ -69,7 +69,7 @@ class DependencyTest {
   void programs_neverSeeTheEngine() {
     noClasses()
         .that()
-        .resideInAnyPackage("io.holdfast.cli..", "io.holdfast.examples..")
+        .resideInAnyPackage("io.holdfast.cli..", "io.holdfast.examples..", "io.holdfast.verify..")
         .should()
         .dependOnClassesThat()
         .resideInAPackage(ENGINE)

@@ -8,6 +8,12 @@ final class Exit {
   /** {@code show}: nobody holds the lock. */
   static final int FREE = 1;
 
+  /** {@code verify}: something was broken. */
+  static final int BROKEN = 1;
+
+  /** {@code verify}: nothing was broken, and nothing was tried. */
+  static final int INCONCLUSIVE = 3;
+
   /** The command line makes no sense. */
   static final int USAGE = 64;
 

@@ -35,6 +35,7 @@ import picocli.CommandLine.Option;
       ReleaseCommand.class,
       DoctorCommand.class,
       DdlCommand.class,
+      VerifyCommand.class,
       PrepareCommand.class
     },
     sortOptions = false,

@@ -63,13 +63,17 @@ final class ReleaseCommand implements Callable<Integer> {
         return Exit.FREE;
       }
       String holding = Describe.holding(seen.get(), Ticker.system().wallMillis());
-      if (!yes && !confirmed(holding)) {
+      boolean held = seen.get().holder().isPresent();
+      if (!yes && !confirmed(holding, held)) {
         messages.note("nothing was done");
         return Exit.FREE;
       }
       if (holdfast.admin().forceRelease(seen.get())) {
-        messages.note("lock \"" + name + "\" was taken from its holder: it was " + holding
-            + "; it may be working until its next renewal");
+        messages.note(
+            held
+                ? "lock \"" + name + "\" was taken from its holder: it was " + holding
+                    + "; it may be working until its next renewal"
+                : "lock \"" + name + "\" was freed: it was " + holding);
         return Exit.OK;
       }
       messages.note("lock \"" + name + "\" has changed hands meanwhile; nothing was done");
@@ -77,11 +81,13 @@ final class ReleaseCommand implements Callable<Integer> {
     }
   }
 
-  private boolean confirmed(String holding) {
+  private boolean confirmed(String holding, boolean held) {
     System.err.println("lock \"" + Failures.oneLine(name) + "\" is " + holding + ".");
-    System.err.println(
-        "The holder is not stopped: it learns of this at its next renewal, and works on until then.");
-    System.err.print("Take the lock from it? [y/N] ");
+    if (held) {
+      System.err.println(
+          "The holder is not stopped: it learns of this at its next renewal, and works on until then.");
+    }
+    System.err.print(held ? "Take the lock from it? [y/N] " : "Free the lock? [y/N] ");
     System.err.flush();
     try {
       String answer =

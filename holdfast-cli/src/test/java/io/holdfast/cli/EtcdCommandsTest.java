@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.testkit.etcd.EtcdServer;
 import io.holdfast.testkit.process.ServerProcess;
-import java.util.ArrayList;
-import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -30,118 +28,33 @@ class EtcdCommandsTest {
     server.close();
   }
 
-  private Job holdfast(String command, String... arguments) {
-    List<String> line = new ArrayList<>(List.of(command, "--store", server.uri()));
-    line.addAll(List.of(arguments));
-    return processes.holdfast(line.toArray(String[]::new));
+  private Commands commands() {
+    return new Commands(processes, server.uri());
   }
 
-  /** A command that says that it runs, and ends when it may. */
-  private String work() {
-    return processes.script(
-        "work",
-        "echo start $1 $HOLDFAST_TOKEN >>log",
-        "echo $$ >$1.pid",
-        "until [ -e go ]; do sleep 0.05; done",
-        "echo end $1 >>log");
-  }
-
-  private void awaitWaiter(String lock) {
-    Await.until(
-        "B waits",
-        () -> exitedStdout(holdfast("show", "--json", lock)).contains("\"waiters\": 1"),
-        processes::everything);
-  }
-
-  /** Two jobs, who looks at them, and who ends one: all that the commands say and do, wherever the locks are. */
   @Test
   void jobs_takeTurns() {
-    String work = work();
-    Job first = holdfast("run", "--lease", "6s", "jobs", work, "A");
-    long child = processes.pid("A.pid");
-    Job third = holdfast("run", "-n", "jobs", work, "C");
-    Job second = holdfast("run", "jobs", work, "B");
-    assertThat(third.exitCode()).as(third::toString).isEqualTo(75);
-    assertThat(third.stderr())
-        .startsWith("holdfast: lock \"jobs\" is busy: held by work (host ")
-        .contains("pid " + first.pid());
-    awaitWaiter("jobs");
-    assertThat(exitedStdout(holdfast("ls", "job")))
-        .startsWith("jobs  held by work (host ")
-        .contains("pid " + first.pid());
-    assertThat(processes.read("log")).doesNotContain("start B");
-    Job force = holdfast("release", "--force", "--yes", "jobs");
-    assertThat(force.exitCode()).as(force::toString).isZero();
-    assertThat(force.stderr()).contains("was taken from its holder").contains("pid " + first.pid());
-    assertThat(first.exitCode()).as(first::toString).isEqualTo(76);
-    assertThat(first.stderr()).contains("lost the lock \"jobs\"");
-    processes.untilGone(child);
-    processes.touch("go");
-    assertThat(second.exitCode()).as(second::toString).isZero();
-    List<String> log = processes.read("log").lines().toList();
-    assertThat(log).hasSize(3);
-    assertThat(log.get(2)).isEqualTo("end B");
-    assertThat(token(log.get(1))).isGreaterThan(token(log.get(0)));
-    assertThat(holdfast("show", "jobs").exitCode()).isEqualTo(1);
+    commands().jobsTakeTurns();
   }
 
-  private static long token(String line) {
-    return Long.parseLong(line.substring(line.lastIndexOf(' ') + 1));
-  }
-
-  /** Killed with kill -9: its command is ended, and the lock is free when its lease has ended, not before. */
   @Test
   void kill_ofTheHolder_freesTheLockAfterItsLease() {
-    String work = work();
-    Job first = holdfast("run", "--lease", "4s", "killed", work, "A");
-    long child = processes.pid("A.pid");
-    Job second = holdfast("run", "killed", work, "B");
-    awaitWaiter("killed");
-    first.signal("KILL");
-    assertThat(processes.read("log")).doesNotContain("start B");
-    processes.pid("B.pid");
-    processes.untilGone(child);
-    processes.touch("go");
-    assertThat(second.exitCode()).as(second::toString).isZero();
-    assertThat(processes.read("log")).doesNotContain("end A").contains("end B");
+    commands().killFreesTheLockAfterTheLease();
   }
 
-  /** The lock is kept although the command that held it has ended. */
   @Test
   void atLeast_keepsTheLock() {
-    Job first = holdfast("run", "--at-least", "10m", "kept", "true");
-    assertThat(first.exitCode()).as(first::toString).isZero();
-    Job second = holdfast("run", "-n", "kept", "touch", "ran");
-    assertThat(second.exitCode()).as(second::toString).isEqualTo(75);
-    assertThat(processes.file("ran")).doesNotExist();
-    assertThat(holdfast("release", "--force", "--yes", "kept").exitCode()).isZero();
+    commands().atLeastKeepsTheLock();
   }
 
   @Test
   void doctor_tellsWhatTheServerDoes() {
-    Job job = holdfast("doctor");
-    assertThat(job.exitCode()).as(job::toString).isZero();
-    assertThat(job.stdout())
-        .startsWith("store " + server.uri())
-        .contains("a majority answers")
-        .contains("the leader")
-        .doesNotContain("problem");
+    assertThat(commands().healthy()).contains("a majority answers").contains("the leader");
   }
 
-  /** A server that is not there: one line, and the code for it; nothing runs. */
   @Test
   void run_withoutAServer_is69() {
-    String nobody = "etcd://me:secret@127.0.0.1:" + ServerProcess.freePort();
-    Job job = processes.holdfast("run", "--store", nobody, "-n", "lock", "touch", "ran");
-    Job doctor = processes.holdfast("doctor", "--store", nobody);
-    assertThat(job.exitCode()).as(job::toString).isEqualTo(69);
-    assertThat(job.stderr()).contains("holdfast: ").doesNotContain("secret");
-    assertThat(processes.file("ran")).doesNotExist();
-    assertThat(doctor.exitCode()).as(doctor::toString).isEqualTo(1);
-  }
-
-  private static String exitedStdout(Job job) {
-    assertThat(job.exitCode()).as(job::toString).isZero();
-    return job.stdout();
+    new Commands(processes, "etcd://me:secret@127.0.0.1:" + ServerProcess.freePort())
+        .nobodyThere("secret");
   }
 }

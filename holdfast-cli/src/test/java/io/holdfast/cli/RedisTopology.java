@@ -103,17 +103,4 @@ enum RedisTopology {
     }
     return matcher.group(1);
   }
-
-  /** How many wait for a lock, at the server that has most of them. */
-  int waiters(String key) throws IOException {
-    int most = 0;
-    for (RedisProcess each : servers) {
-      // a node of a cluster that has not got it says who has
-      String answer = each.ask("ZCARD " + key + ":" + (this == REDLOCK ? "w" : "q"));
-      if (answer.startsWith(":")) {
-        most = Math.max(most, Integer.parseInt(answer.substring(1)));
-      }
-    }
-    return most;
-  }
 }

@@ -141,7 +141,7 @@ class RunTest {
   }
 
   @Test
-  void run_atLeast_keepsTheLockAfterASuccessOnly() {
+  void run_atLeast_keepsTheLockAfterASuccessOnlyAndUntilForced() {
     assertThat(processes.holdfast("run", "--at-least", "1h", "lock", "false").exitCode())
         .isEqualTo(1);
     assertThat(
@@ -150,6 +150,11 @@ class RunTest {
     Job refused = processes.holdfast("run", "-n", "lock", "true");
     assertThat(refused.exitCode()).isEqualTo(75);
     assertThat(refused.stderr()).contains("kept for another ");
+    Job force = processes.holdfast("release", "--force", "--yes", "lock");
+    assertThat(force.exitCode()).as(force::toString).isZero();
+    // nobody holds it: there is nobody to warn of
+    assertThat(force.stderr()).contains("was freed: it was kept for").doesNotContain("renewal");
+    assertThat(processes.holdfast("run", "-n", "lock", "true").exitCode()).isZero();
   }
 
   @Test

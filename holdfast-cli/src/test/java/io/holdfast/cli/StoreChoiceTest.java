@@ -75,7 +75,12 @@ class StoreChoiceTest {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {"redis://host:6379/1", "redis://user@host", "sqlite:/a/b@c:d.db", "etcd://a:1,b:2"
+      strings = {
+        "redis://host:6379/1",
+        "redis://user@host",
+        "sqlite:/a/b@c:d.db",
+        "etcd://a:1,b:2",
+        "consul://a:1,b"
       })
   void of_noPassword_doesNotWarn(String uri) {
     assertThat(StoreChoice.of(uri, Map.of(), "/home/me").warnings()).isEmpty();

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.testkit.consul.ConsulServer;
+import io.holdfast.testkit.process.ServerProcess;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** {@code holdfast} with {@code --store consul://}, in processes of its own, on a real server. */
+class ConsulCommandsTest {
+  @SuppressWarnings("NullAway.Init")
+  private static ConsulServer server;
+
+  @RegisterExtension
+  final Processes processes = new Processes();
+
+  @BeforeAll
+  static void start() {
+    server = ConsulServer.with();
+  }
+
+  @AfterAll
+  static void stop() {
+    server.close();
+  }
+
+  /** With sessions as short as a test can wait for. */
+  private Commands commands() {
+    return new Commands(
+        processes,
+        server.uri() + "?holdfast.session-ttl-min=1s&holdfast.lock-delay=1s",
+        lock -> server.call("GET", "/v1/kv/?keys", "").contains("/wanted:" + lock + "\""));
+  }
+
+  @Test
+  void jobs_takeTurns() {
+    commands().jobsTakeTurns();
+  }
+
+  @Test
+  void kill_ofTheHolder_freesTheLockAfterItsLease() {
+    commands().killFreesTheLockAfterTheLease();
+  }
+
+  @Test
+  void atLeast_keepsTheLock() {
+    commands().atLeastKeepsTheLock();
+  }
+
+  @Test
+  void doctor_tellsWhatTheServerDoes() {
+    assertThat(new Commands(processes, server.uri()).healthy())
+        .contains("a majority answers")
+        .contains("the leader")
+        .contains("10 s to 24 h, lock-delay 15 s");
+  }
+
+  @Test
+  void run_withoutAServer_is69() {
+    new Commands(processes, "consul://:secret@127.0.0.1:" + ServerProcess.freePort())
+        .nobodyThere("secret");
+  }
+}

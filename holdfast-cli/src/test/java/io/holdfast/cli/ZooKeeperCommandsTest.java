@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.testkit.process.ServerProcess;
+import io.holdfast.testkit.zookeeper.ZooKeeperServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** {@code holdfast} with {@code --store zookeeper://}, in processes of its own, on a real server. */
+class ZooKeeperCommandsTest {
+  @SuppressWarnings("NullAway.Init")
+  private static ZooKeeperServer server;
+
+  @RegisterExtension
+  final Processes processes = new Processes();
+
+  @BeforeAll
+  static void start() {
+    server = ZooKeeperServer.alone();
+  }
+
+  @AfterAll
+  static void stop() {
+    server.close();
+  }
+
+  private Commands commands() {
+    return new Commands(processes, "zookeeper://" + server.address() + "/jobs/locks");
+  }
+
+  @Test
+  void jobs_takeTurns() {
+    commands().jobsTakeTurns();
+  }
+
+  @Test
+  void kill_ofTheHolder_freesTheLockAfterItsLease() {
+    commands().killFreesTheLockAfterTheLease();
+  }
+
+  @Test
+  void atLeast_keepsTheLock() {
+    commands().atLeastKeepsTheLock();
+  }
+
+  @Test
+  void doctor_tellsWhatTheServerDoes() {
+    assertThat(commands().healthy())
+        .contains("ok       connection: ")
+        .contains("ok       session: ")
+        .contains("warning  access: ");
+  }
+
+  @Test
+  void run_withoutAServer_is69() {
+    new Commands(processes, "zookeeper://me:secret@127.0.0.1:" + ServerProcess.freePort())
+        .nobodyThere("secret");
+  }
+}
