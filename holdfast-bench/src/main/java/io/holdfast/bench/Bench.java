@@ -31,6 +31,7 @@ public final class Bench {
     GROUPS.put("postgresql", (scale, folder) -> SqlBench.run(scale, SqlKind.POSTGRESQL));
     GROUPS.put("mariadb", (scale, folder) -> SqlBench.run(scale, SqlKind.MARIADB));
     GROUPS.put("mysql", (scale, folder) -> SqlBench.run(scale, SqlKind.MYSQL));
+    GROUPS.put("etcd", (scale, folder) -> EtcdBench.run(scale));
   }
 
   /** Rows that are measured together. */

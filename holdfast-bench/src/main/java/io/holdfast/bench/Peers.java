@@ -16,9 +16,12 @@ class Peers implements AutoCloseable {
   /**
    * Returns those of a server, in another process as well.
    *
-   * @param server a port of Redis, or the address of an SQL store
+   * @param server a port of Redis, or the address of another store
    */
   static Peers of(String server) {
+    if (server.startsWith("etcd:")) {
+      return new EtcdPeers(server);
+    }
     return server.startsWith("jdbc:") ? new SqlPeers(server) : new RedisPeers(server);
   }
 

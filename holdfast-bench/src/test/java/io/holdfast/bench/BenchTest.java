@@ -22,10 +22,11 @@ class BenchTest {
     List<Row> rows = Bench.run(Scale.SMOKE, told::add);
     boolean redis = ServerProcess.isThere("redis-server");
     int sql = (int) Arrays.stream(SqlKind.values()).filter(SqlKind::isThere).count();
-    assertThat(rows).hasSize((redis ? 18 : 7) + 6 * sql).isEqualTo(told);
+    int etcd = ServerProcess.isThere("etcd") ? 1 : 0;
+    assertThat(rows).hasSize((redis ? 18 : 7) + 6 * sql + 5 * etcd).isEqualTo(told);
     assertThat(rows)
         .filteredOn(row -> row.measured().contains("violations"))
-        .hasSize((redis ? 3 : 2) + sql)
+        .hasSize((redis ? 3 : 2) + sql + etcd)
         .allMatch(row -> row.measured().endsWith("violations 0"));
     assertThat(rows)
         .filteredOn(row -> row.measured().contains("lost"))
