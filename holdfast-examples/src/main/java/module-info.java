@@ -5,4 +5,9 @@ module io.holdfast.examples {
   requires io.holdfast.core;
   requires io.holdfast.jdbc;
   requires java.sql;
+  requires static spring.beans;
+  requires static spring.context;
+
+  // for Spring, which makes the beans of a configuration by reflection
+  opens io.holdfast.examples;
 }

@@ -17,11 +17,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * The Java code of the README: {@link DocumentsTest} finds each of its blocks here, and {@link ReadmeSnippetsTest} runs
+ * The Java code of the README and of docs: {@link DocumentsTest} finds each of its blocks here, and {@link ReadmeSnippetsTest} runs
  * what can be run without a server. Names around the blocks are for the reader's imagination.
  */
 final class ReadmeSnippets {
@@ -68,6 +69,15 @@ final class ReadmeSnippets {
             hold.token());
         if (rows == 0) throw new IllegalStateException("a newer holder has written");
       }
+    }
+  }
+
+  void bothLocks(Lock old, DistributedLock lock) throws InterruptedException {
+    old.lock();
+    try (Hold hold = lock.acquire(Duration.ofSeconds(10))) { // only release 3 can be in the way
+      work(hold);
+    } finally {
+      old.unlock();
     }
   }
 

@@ -3,6 +3,7 @@ package io.holdfast.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.testkit.etcd.EtcdServer;
 import io.holdfast.testkit.process.ServerProcess;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -70,5 +71,23 @@ class ToursTest {
         .first()
         .asString()
         .startsWith("a majority has granted it, for at least 29 s, with token ");
+  }
+
+  @Test
+  void etcd() throws Exception {
+    try (EtcdServer server = EtcdServer.with()) {
+      Started tour = tour(EtcdTour.class, server.uri());
+      assertThat(tour.exitCode()).as(Files.readString(tour.said())).isZero();
+      assertThat(Files.readAllLines(tour.said()))
+          // gRPC may remark on what it has found
+          .containsSubsequence(
+              "A leads",
+              "B and C wait for their turn, in this order",
+              "A has stepped down",
+              "B leads, in a later term",
+              "an operator deposes B: true",
+              "B was told, and leads no more: true",
+              "C leads, in a later term");
+    }
   }
 }
