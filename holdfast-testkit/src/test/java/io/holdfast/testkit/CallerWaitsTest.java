@@ -19,6 +19,7 @@ import io.holdfast.spi.StoreRuntime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -67,8 +68,9 @@ class CallerWaitsTest {
   /** Its time is up before a request's is: it must be able to return. */
   @Test
   void callWithLessTimeThanARequest_doesNotWait() throws Exception {
-    assertThat(lock.acquire(REQUEST).isValid()).isTrue();
+    Hold hold = lock.acquire(REQUEST);
     assertThat(store.heard).containsExactly(false);
+    assertThat(hold.isValid()).isTrue();
   }
 
   /** A request about a short lease is given up before the time that a store would take. */
@@ -85,13 +87,15 @@ class CallerWaitsTest {
     Hold hold = lock.acquire();
     store.heard.clear();
     Thread.currentThread().interrupt();
+    Optional<Hold> other;
     try {
       hold.close();
-      assertThat(holdfast.lock("other").tryAcquire()).isPresent();
+      other = holdfast.lock("other").tryAcquire();
     } finally {
       assertThat(Thread.interrupted()).isTrue();
     }
     assertThat(store.heard).containsExactly(false, false);
+    assertThat(other).isPresent();
   }
 
   /** The release of a lost hold is told at once that it is not ours, whatever the store has to be told. */
