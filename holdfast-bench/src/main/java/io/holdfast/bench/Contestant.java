@@ -29,6 +29,9 @@ import java.util.concurrent.TimeUnit;
 final class Contestant {
   private static final Ticker TICKER = Ticker.system();
 
+  /** How often a process looks whether the other one has had its turn. */
+  private static final int LOOK_MICROS = 500;
+
   private final Peers peers;
   private final SharedCount count;
 
@@ -116,7 +119,7 @@ final class Contestant {
       });
       turns.add(at[0] + ":" + at[1]);
       while (count.get() == at[2] && TICKER.nanos() - end < 0) {
-        pause(never, pauseMicros / 4);
+        pause(never, LOOK_MICROS);
       }
     }
     return String.join(",", turns);

@@ -98,7 +98,7 @@ final class EtcdBench {
   }
 
   private static Row handOver(Processes processes) throws Exception {
-    Map<String, Waits> passed = processes.swap();
+    Map<String, Waits> passed = processes.swap(Processes.LONG_TURN);
     double ratio = Objects.requireNonNull(passed.get(Peers.US)).micros(0.5)
         / Objects.requireNonNull(passed.get(EtcdPeers.JETCD)).micros(0.5);
     return Row.now(

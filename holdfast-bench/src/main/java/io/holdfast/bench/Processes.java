@@ -15,7 +15,12 @@ import java.util.Map;
 final class Processes implements AutoCloseable {
   static final int PROCESSES = 4;
   static final int THREADS = 4;
-  private static final int PAUSE_MICROS = 2000;
+
+  /** How long a process has the lock when it passes it on, in microseconds. */
+  static final int SHORT_TURN = 2_000;
+
+  /** Longer than a request to a store that asks a disk or a majority: the other process waits by then. */
+  static final int LONG_TURN = 20_000;
 
   /** The first counts for starting clients as well. */
   private static final int WARM_UPS = 5;
@@ -140,27 +145,22 @@ final class Processes implements AutoCloseable {
 
   /** Two processes pass one lock to and fro; returns how long it was on its way. */
   Map<String, Waits> pass() throws IOException {
-    return pass("pass");
+    return pass("pass", SHORT_TURN);
   }
 
-  /** The same, one turn each. */
-  Map<String, Waits> swap() throws IOException {
-    return pass("swap");
+  /** The same, one turn each, of so many microseconds. */
+  Map<String, Waits> swap(int turn) throws IOException {
+    return pass("swap", turn);
   }
 
-  private Map<String, Waits> pass(String how) throws IOException {
+  private Map<String, Waits> pass(String how, int turn) throws IOException {
     Map<String, Waits> results = new LinkedHashMap<>();
     peers.forEach(peer -> results.put(peer, new Waits()));
     int trials = Math.max(1, scale.trials() / 2);
     for (int trial = -Math.min(scale.warmUps(), 2); trial < trials; trial++) {
       for (Map.Entry<String, Waits> each : results.entrySet()) {
         List<String> turns = processes.tell(
-            2,
-            how,
-            each.getKey(),
-            "two " + each.getKey(),
-            scale.trial().toMillis() * 3,
-            PAUSE_MICROS);
+            2, how, each.getKey(), "two " + each.getKey(), scale.trial().toMillis() * 3, turn);
         long violations = passed(turns, trial < 0 ? new Waits() : each.getValue());
         if (violations > 0) {
           throw new IllegalStateException(

@@ -119,7 +119,7 @@ final class SqlBench {
   }
 
   private Row handOver(Processes processes) throws Exception {
-    Map<String, Waits> passed = processes.swap();
+    Map<String, Waits> passed = processes.swap(Processes.SHORT_TURN);
     double ours = Objects.requireNonNull(passed.get(Peers.US)).micros(0.5) / 1e3;
     double spring = Objects.requireNonNull(passed.get(SqlPeers.SPRING)).micros(0.5) / 1e3;
     boolean pushed = kind == SqlKind.POSTGRESQL;
