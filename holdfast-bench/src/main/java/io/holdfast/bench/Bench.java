@@ -32,6 +32,7 @@ public final class Bench {
     GROUPS.put("mariadb", (scale, folder) -> SqlBench.run(scale, SqlKind.MARIADB));
     GROUPS.put("mysql", (scale, folder) -> SqlBench.run(scale, SqlKind.MYSQL));
     GROUPS.put("etcd", (scale, folder) -> EtcdBench.run(scale));
+    GROUPS.put("consul", (scale, folder) -> ConsulBench.run(scale));
   }
 
   /** Rows that are measured together. */

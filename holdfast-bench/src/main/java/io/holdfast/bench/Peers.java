@@ -22,6 +22,9 @@ class Peers implements AutoCloseable {
     if (server.startsWith("etcd:")) {
       return new EtcdPeers(server);
     }
+    if (server.startsWith("consul:")) {
+      return new ConsulPeers(server);
+    }
     return server.startsWith("jdbc:") ? new SqlPeers(server) : new RedisPeers(server);
   }
 

@@ -23,10 +23,11 @@ class BenchTest {
     boolean redis = ServerProcess.isThere("redis-server");
     int sql = (int) Arrays.stream(SqlKind.values()).filter(SqlKind::isThere).count();
     int etcd = ServerProcess.isThere("etcd") ? 1 : 0;
-    assertThat(rows).hasSize((redis ? 18 : 7) + 6 * sql + 5 * etcd).isEqualTo(told);
+    int consul = ServerProcess.isThere("consul") ? 1 : 0;
+    assertThat(rows).hasSize((redis ? 18 : 7) + 6 * sql + 5 * etcd + 5 * consul).isEqualTo(told);
     assertThat(rows)
         .filteredOn(row -> row.measured().contains("violations"))
-        .hasSize((redis ? 3 : 2) + sql + etcd)
+        .hasSize((redis ? 3 : 2) + sql + etcd + 2 * consul)
         .allMatch(row -> row.measured().endsWith("violations 0"));
     assertThat(rows)
         .filteredOn(row -> row.measured().contains("lost"))
