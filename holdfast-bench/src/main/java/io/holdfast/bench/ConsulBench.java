@@ -117,7 +117,7 @@ final class ConsulBench {
 
   /** Both are counted from before the last request of the one that has the turn. */
   private static Row handOver(Processes processes) throws Exception {
-    Map<String, Waits> passed = processes.swap();
+    Map<String, Waits> passed = processes.swap(Processes.LONG_TURN);
     double ratio = Objects.requireNonNull(passed.get(Peers.US)).micros(0.5)
         / Objects.requireNonNull(passed.get(ConsulPeers.QUERY)).micros(0.5);
     return Row.now(
