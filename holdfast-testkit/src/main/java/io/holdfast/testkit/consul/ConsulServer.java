@@ -32,11 +32,16 @@ public final class ConsulServer implements AutoCloseable {
   private final int gossipPort = ServerProcess.freePort();
   private final String name;
   private final String token;
+
+  /** -1 for none. */
+  private final int tlsPort;
+
   private List<String> options;
 
-  private ConsulServer(String name, String token, List<String> options) {
+  private ConsulServer(String name, String token, int tlsPort, List<String> options) {
     this.name = name;
     this.token = token;
+    this.tlsPort = tlsPort;
     this.options = options;
   }
 
@@ -58,16 +63,30 @@ public final class ConsulServer implements AutoCloseable {
    * @return a server that gives sessions
    */
   public static ConsulServer withToken(String token, String... options) {
+    return started(token, -1, options);
+  }
+
+  /**
+   * Starts a server that is a cluster by itself and speaks TLS with its clients; the endpoint for plain text stays.
+   *
+   * @param options for example {@code -hcl=tls { https { ... } }}
+   * @return a server that gives sessions
+   */
+  public static ConsulServer withTls(String... options) {
+    return started("", ServerProcess.freePort(), options);
+  }
+
+  private static ConsulServer started(String token, int tlsPort, String... options) {
     List<String> all = new ArrayList<>(List.of(options));
     all.add("-bootstrap-expect=1");
-    ConsulServer server = new ConsulServer("m0", token, all);
+    ConsulServer server = new ConsulServer("m0", token, tlsPort, all);
     server.start();
     return server;
   }
 
   /** Makes a server of a cluster; starts nothing yet. */
   static ConsulServer member(String name) {
-    return new ConsulServer(name, "", List.of());
+    return new ConsulServer(name, "", -1, List.of());
   }
 
   String gossip() {
@@ -92,6 +111,7 @@ public final class ConsulServer implements AutoCloseable {
         "-bind=127.0.0.1",
         "-client=127.0.0.1",
         "-http-port=" + port,
+        "-https-port=" + tlsPort,
         "-server-port=" + serverPort,
         "-serf-lan-port=" + gossipPort,
         "-serf-wan-port=-1",
@@ -199,7 +219,7 @@ public final class ConsulServer implements AutoCloseable {
   }
 
   /**
-   * Returns where it listens for clients.
+   * Returns where it listens for clients, in plain text.
    *
    * @return {@code 127.0.0.1:PORT}
    */
@@ -210,16 +230,16 @@ public final class ConsulServer implements AutoCloseable {
   /**
    * Returns its address.
    *
-   * @return {@code consul://} and the endpoint
+   * @return {@code consul://} and the endpoint; {@code consuls://} and that for TLS if it has one
    */
   public String uri() {
-    return "consul://" + endpoint();
+    return tlsPort < 0 ? "consul://" + endpoint() : "consuls://127.0.0.1:" + tlsPort;
   }
 
   /**
    * Returns its port.
    *
-   * @return the port for clients
+   * @return the port for clients, in plain text
    */
   public int port() {
     return port;

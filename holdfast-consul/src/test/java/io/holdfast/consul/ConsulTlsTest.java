@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.consul;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.Hold;
+import io.holdfast.Holdfast;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.spi.Finding;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreAddress;
+import io.holdfast.testkit.Await;
+import io.holdfast.testkit.consul.ConsulServer;
+import io.holdfast.testkit.process.Certificates;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Servers that speak TLS: who is let in, who is refused, and what the one who is refused is told. */
+class ConsulTlsTest {
+  @TempDir
+  @SuppressWarnings("NullAway.Init")
+  private static Path folder;
+
+  @TempDir
+  @SuppressWarnings("NullAway.Init")
+  private static Path otherFolder;
+
+  @SuppressWarnings("NullAway.Init")
+  private static Certificates certificates;
+
+  @SuppressWarnings("NullAway.Init")
+  private static Certificates others;
+
+  @SuppressWarnings("NullAway.Init")
+  private static ConsulServer server;
+
+  @SuppressWarnings("NullAway.Init")
+  private static ConsulServer strict;
+
+  @SuppressWarnings("NullAway.Init")
+  private static ConsulServer strange;
+
+  @BeforeAll
+  static void start() {
+    certificates = new Certificates(folder);
+    certificates.issue("server", "ip:127.0.0.1");
+    certificates.issue("elsewhere", "dns:elsewhere.example");
+    certificates.issue("client", "dns:client.example");
+    others = new Certificates(otherFolder);
+    others.issue("client", "dns:client.example");
+    server = server("server", "");
+    strict = server("server", "verify_incoming = true");
+    strange = server("elsewhere", "");
+  }
+
+  private static ConsulServer server(String certificate, String more) {
+    return ConsulServer.withTls("-hcl=tls { https { ca_file = \"" + certificates.file("ca.pem")
+        + "\", cert_file = \"" + certificates.file(certificate + ".pem") + "\", key_file = \""
+        + certificates.file(certificate + ".key") + "\"\n" + more + " } }");
+  }
+
+  @AfterAll
+  static void stop() {
+    server.close();
+    strict.close();
+    strange.close();
+  }
+
+  private static String uri(ConsulServer to, String... parameters) {
+    return to.uri() + "?holdfast.tls-ca=" + certificates.file("ca.pem")
+        + String.join("", parameters);
+  }
+
+  private static String shown(Certificates whose) {
+    return "&holdfast.tls-cert=" + whose.file("client.pem") + "&holdfast.tls-key="
+        + whose.file("client.key");
+  }
+
+  /** The server's certificate is checked against the given authority; requests and blocking queries go through TLS. */
+  @Test
+  void serverWeTrust_isUsed() throws Exception {
+    try (Holdfast one = Holdfast.connect(uri(server));
+        Holdfast other = Holdfast.connect(uri(server))) {
+      Hold hold = one.lock("x").acquire();
+      CompletableFuture<Hold> waiter = other.lock("x").acquireAsync();
+      Await.until(
+          "somebody waits", () -> server.call("GET", "/v1/kv/?keys", "").contains("wanted:x"));
+      assertThat(hold.release()).isTrue();
+      assertThat(Await.value(waiter).release()).isTrue();
+    }
+  }
+
+  /** An authority that we were not told of: refused, and not tried again for the time of an outage. */
+  @Test
+  void serverOfAnotherAuthority_isRefused() {
+    assertRefused(
+        server.uri() + "?holdfast.tls-ca=" + others.file("ca.pem"), "TLS", "holdfast.tls-ca");
+    assertRefused(server.uri(), "TLS", "holdfast.tls-ca");
+  }
+
+  /** A certificate for another host. */
+  @Test
+  void serverWithAnotherName_isRefused() {
+    assertRefused(uri(strange), "TLS", "127.0.0.1");
+  }
+
+  /** A server that asks for our certificate gets it; whoever has none, or another authority's, is told what it was. */
+  @Test
+  void serverThatAsksForACertificate_getsOurs() throws Exception {
+    try (Holdfast client = Holdfast.connect(uri(strict, shown(certificates)))) {
+      assertThat(client.lock("x").acquire().release()).isTrue();
+    }
+    assertRefused(uri(strict), "holdfast.tls-cert");
+    assertRefused(uri(strict, shown(others)), "holdfast.tls-cert");
+  }
+
+  /** Plain text and TLS do not meet; neither hangs. */
+  @Test
+  void plainTextAndTls_doNotMeet() {
+    String secret = server.uri().replace("consuls:", "consul:");
+    assertThatThrownBy(() -> Holdfast.connect(secret).close())
+        .isInstanceOf(StoreUnavailableException.class);
+    String plain = "consuls://" + server.endpoint();
+    assertThatThrownBy(() -> Holdfast.connect(plain).close())
+        .isInstanceOf(StoreUnavailableException.class);
+  }
+
+  /** What doctor says of the way to the servers is true. */
+  @Test
+  void doctor_saysWhetherItIsTls() {
+    assertThat(encryption(uri(server))).isEqualTo(Finding.Level.OK);
+    assertThat(encryption("consul://" + server.endpoint())).isEqualTo(Finding.Level.WARNING);
+  }
+
+  private static Finding.Level encryption(String uri) {
+    RecordingStart engine = new RecordingStart();
+    try (LockStore store = ConsulStore.at(StoreAddress.parse(uri))) {
+      store.start(engine.runtime(), engine);
+      return Await.value(store.diagnose()).stream()
+          .filter(finding -> finding.subject().equals("encryption"))
+          .findFirst()
+          .orElseThrow()
+          .level();
+    }
+  }
+
+  private static void assertRefused(String uri, String... words) {
+    assertThatThrownBy(() -> Holdfast.connect(uri).close())
+        .isInstanceOfSatisfying(StoreUnavailableException.class, e -> {
+          assertThat(e.getMessage()).contains(words);
+          assertThat(e.reason()).isEqualTo(Reason.REFUSED);
+        });
+  }
+}
