@@ -10,7 +10,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -213,7 +212,7 @@ final class ConsulCalls {
         answered();
         told.complete(answer);
       } catch (RuntimeException e) {
-        if (!(failure instanceof CancellationException)) {
+        if (failure == null || !ConsulErrors.isCancelled(failure)) {
           failed(e);
         }
         told.completeExceptionally(e);

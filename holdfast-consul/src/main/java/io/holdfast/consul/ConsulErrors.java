@@ -7,6 +7,7 @@ import io.holdfast.spi.StoreException;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.http.HttpConnectTimeoutException;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
@@ -30,6 +31,11 @@ final class ConsulErrors {
   static boolean isNotSent(Throwable failure) {
     Throwable cause = unwrap(failure);
     return cause instanceof ConnectException || cause instanceof HttpConnectTimeoutException;
+  }
+
+  /** Says whether we have cancelled the request ourselves; the JDK's client tells that wrapped. */
+  static boolean isCancelled(Throwable failure) {
+    return unwrap(failure) instanceof CancellationException;
   }
 
   /** Says whether a request that failed so certainly changed nothing. */

@@ -91,7 +91,7 @@ final class ConsulHttp {
     Sent sent = sendTo(agent, question);
     CompletionStage<Reply> stage = sent.reply;
     stage.whenComplete((reply, failure) -> {
-      if (failure != null && !sent.raw.isCancelled()) {
+      if (failure != null && !ConsulErrors.isCancelled(failure)) {
         leave(agent);
       }
     });

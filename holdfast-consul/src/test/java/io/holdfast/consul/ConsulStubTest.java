@@ -188,11 +188,7 @@ class ConsulStubTest {
     CountDownLatch isClosed = new CountDownLatch(1);
     agent.script = asked -> {
       if (asked.method().equals("GET")) {
-        try {
-          isClosed.await();
-        } catch (InterruptedException e) {
-          Thread.currentThread().interrupt();
-        }
+        waitFor(isClosed);
       }
       return Optional.empty();
     };
@@ -210,6 +206,42 @@ class ConsulStubTest {
     }
     assertThat(agent.count("index=")).isZero();
     assertThat(agent.count("wanted:job")).isEqualTo(2);
+  }
+
+  /** A wait that is over is no fault of the agent's: nobody is told of one, and the agent is not left. */
+  @Test
+  void endedWait_disturbsNobody() {
+    ConsulStore store = store("");
+    Claim holder = claim();
+    grant(store, holder);
+    CountDownLatch isOver = new CountDownLatch(1);
+    agent.script = asked -> {
+      if (asked.isFor("index=")) {
+        waitFor(isOver);
+      }
+      return Optional.empty();
+    };
+    for (int i = 0; i < 5; i++) {
+      Claim waiter = claim();
+      assertThat(Await.value(attempt(store, waiter, Mode.QUEUE))).isInstanceOf(Answer.Busy.class);
+      int number = i + 1;
+      Await.until("it waits", () -> agent.count("index=") == number);
+      assertThat(Await.value(store.end(waiter, Duration.ZERO, Instant.MIN)).outcome())
+          .isEqualTo(Outcome.NOT_THERE);
+    }
+    assertThat(keep(store, holder)).isInstanceOf(Kept.Held.class);
+    isOver.countDown();
+    assertThat(engine.told).doesNotContain("disturbed");
+    assertThat(other.asked).isEmpty();
+  }
+
+  /** Waits as a server that hangs does. */
+  private static void waitFor(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /** A query that is answered at once, and without an index to go on from, is not repeated in a hurry. */
