@@ -18,7 +18,7 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * What operators ask. The server says neither when a lock was granted nor what is left of a session; what is shown is when
- * it was asked for, and the whole lease.
+ * it was asked for, and the whole lease, which is the most that may be left of it.
  */
 final class ConsulAdmin {
   private static final int TOKEN_SHIFT = 8;
@@ -48,12 +48,12 @@ final class ConsulAdmin {
         0);
   }
 
-  /** All of them: the server has no pages. */
+  /** All of them: the server has no pages. What others have put under the prefix is no lock, and left out. */
   CompletableFuture<LockPage> list(String prefix) {
     return context.calls.list(context.keys.locks()).thenApply(entries -> {
       List<LockInfo> infos = new ArrayList<>();
       for (ConsulEntry each : entries) {
-        if (each.isLocked()) {
+        if (each.isLocked() && !ConsulValue.isForeign(each)) {
           LockInfo info = info(each);
           if (info.name().startsWith(prefix)) {
             infos.add(info);

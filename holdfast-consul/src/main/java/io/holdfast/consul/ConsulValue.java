@@ -71,6 +71,18 @@ record ConsulValue(
   }
 
   /**
+   * Says whether a lock's key holds something else than what Holdfast writes, of whatever version. A newer version's is
+   * ours: it is refused where it is read.
+   */
+  static boolean isForeign(ConsulEntry entry) {
+    try {
+      return Json.number(Json.read(entry.value()), "format") <= 0;
+    } catch (IllegalArgumentException e) {
+      return true;
+    }
+  }
+
+  /**
    * Reads what {@link #write} wrote.
    *
    * @throws StoreException if it is something else: it is never guessed
