@@ -161,9 +161,19 @@ final class ConsulCalls {
 
   /** Ends a session that nobody uses. If that fails, it ends by itself. */
   void destroySession(String session) {
-    CompletionStage<Boolean> asked = ask(
-        "PUT", "/v1/session/destroy/" + session + "?", "", status -> status == OK, done -> true);
+    CompletionStage<Boolean> asked = endSession(session);
     asked.whenComplete((done, failure) -> {});
+  }
+
+  /** The same, and tells when that was done. */
+  CompletableFuture<Boolean> endSession(String session) {
+    return ask(
+        "PUT", "/v1/session/destroy/" + session + "?", "", status -> status == OK, done -> true);
+  }
+
+  /** Says whether the last requests were not answered. */
+  boolean isDisturbed() {
+    return disturbed.get();
   }
 
   /** Asks for JSON, for doctor. */

@@ -117,6 +117,17 @@ final class ConsulClaim {
     }
   }
 
+  /** Returns the sessions that it may have the lock with. */
+  Set<ConsulSession.Term> terms() {
+    Set<ConsulSession.Term> terms = new HashSet<>();
+    open().forEach(each -> terms.add(each.term));
+    Tenure granted = tenure;
+    if (granted != null) {
+      terms.add(granted.term);
+    }
+    return terms;
+  }
+
   boolean isWaiting() {
     lock.lock();
     try {

@@ -6,10 +6,13 @@ import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.StoreEvents;
 import io.holdfast.spi.StoreRuntime;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** What the parts of a started store share: the agents, the clocks, the sessions, and the claims that are not over. */
@@ -28,7 +31,8 @@ final class ConsulContext {
   private final Map<String, ConsulSession.Term> terms = new ConcurrentHashMap<>();
   private final Map<ClaimId, ConsulClaim> claims = new ConcurrentHashMap<>();
   private final AtomicInteger queries = new AtomicInteger();
-  private volatile boolean closed;
+  private final AtomicBoolean closed = new AtomicBoolean();
+  private volatile boolean leftWord;
 
   ConsulContext(
       ConsulCalls calls, ConsulSettings settings, StoreRuntime runtime, StoreEvents events) {
@@ -55,7 +59,10 @@ final class ConsulContext {
             term -> terms.remove(term.id)));
   }
 
-  /** A session has begun; those that must have ended are asked for, so that they are forgotten. */
+  /**
+   * A session has begun; those that must have ended are asked for, so that they are forgotten. Nothing is locked with one that
+   * begins behind the end of the store.
+   */
   private void begun(ConsulSession.Term term) {
     for (ConsulSession.Term each : terms.values()) {
       if (each.isOver()) {
@@ -64,11 +71,32 @@ final class ConsulContext {
       }
     }
     terms.put(term.id, term);
+    if (closed.get()) {
+      calls.destroySession(term.id);
+    }
   }
 
   /** Returns one of this client's sessions. */
   Optional<ConsulSession.Term> term(String id) {
     return Optional.ofNullable(terms.get(id));
+  }
+
+  /** Returns the sessions that no claim of this client's has, or may have, a lock with. */
+  Set<String> idleTerms() {
+    Set<String> idle = new HashSet<>(terms.keySet());
+    for (ConsulClaim each : claims.values()) {
+      each.terms().forEach(term -> idle.remove(term.id));
+    }
+    return idle;
+  }
+
+  /** Somebody waits, or has, and has said so in a key that a session has locked. */
+  void leavesWord() {
+    leftWord = true;
+  }
+
+  boolean hasLeftWord() {
+    return leftWord;
   }
 
   /** How many sessions there may be. */
@@ -102,13 +130,18 @@ final class ConsulContext {
   }
 
   boolean isClosed() {
-    return closed;
+    return closed.get();
   }
 
-  /** Closes what waits. From now on nothing is begun: what is under way may still be answered. */
-  void close() {
-    closed = true;
+  /**
+   * Closes what waits. From now on nothing is begun: what is under way may still be answered.
+   *
+   * @return whether it was open
+   */
+  boolean close() {
+    boolean isFirst = closed.compareAndSet(false, true);
     claims.values().forEach(ConsulClaim::stopWaiting);
+    return isFirst;
   }
 
   void later(Duration after, Runnable task) {

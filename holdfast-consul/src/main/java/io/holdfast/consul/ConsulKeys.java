@@ -24,7 +24,12 @@ final class ConsulKeys {
 
   /** That somebody waits for the lock. */
   String wanted(LockKey name) {
-    return prefix + "wanted:" + name.fit(MOST);
+    return words() + name.fit(MOST);
+  }
+
+  /** What the keys that say that somebody waits begin with. */
+  String words() {
+    return prefix + "wanted:";
   }
 
   /** How often the attempts under a session were called off: when this key was changed last. */

@@ -25,6 +25,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,6 +65,9 @@ public final class ConsulStore implements LockStore {
 
   /** How long others, who were told, need to ask. */
   private static final Duration OTHERS_TURN = Duration.ofMillis(50);
+
+  /** How long the end of the store waits for that of its sessions, which end by themselves otherwise. */
+  private static final Duration FAREWELL = Duration.ofSeconds(1);
 
   private static final StoreTraits TRAITS = new StoreTraits(false, WAITER_LEASE, OTHERS_TURN);
 
@@ -193,12 +198,23 @@ public final class ConsulStore implements LockStore {
     return List.of();
   }
 
-  /** Ends the blocking queries. The connections go with the JDK's client, which nobody uses any more. */
+  /**
+   * Ends the blocking queries, and the sessions that have no lock, for which it waits a moment: the program may end with it.
+   * The connections go with the JDK's client, which nobody uses any more.
+   */
   @Override
   public void close() {
     Started parts = started;
-    if (parts != null) {
-      parts.context().close();
+    if (parts != null && parts.context().close()) {
+      CompletionStage<?> said = new ConsulFarewell(parts.context()).say();
+      CountDownLatch isSaid = new CountDownLatch(1);
+      said.whenComplete((done, failure) -> isSaid.countDown());
+      try {
+        isSaid.await(FAREWELL.toMillis(), TimeUnit.MILLISECONDS);
+      } catch (InterruptedException e) {
+        // what was asked is under way all the same
+        Thread.currentThread().interrupt();
+      }
     }
   }
 }

@@ -4,6 +4,7 @@ package io.holdfast.consul;
 import io.holdfast.Moment;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -64,11 +65,16 @@ final class ConsulWait {
     } finally {
       lock.unlock();
     }
-    CompletionStage<ConsulTxn.Answer> left = context
+    context.leavesWord();
+    CompletionStage<Boolean> left = context
         .session(claim.claim.lease())
         .young()
-        .thenCompose(term -> context.calls.txn(
-            new ConsulTxn().isSame(claim.key, index).lock(claim.wanted, term.id, "")));
+        .thenCompose(term -> context.isClosed()
+            ? CompletableFuture.completedFuture(false)
+            : context
+                .calls
+                .txn(new ConsulTxn().isSame(claim.key, index).lock(claim.wanted, term.id, ""))
+                .thenApply(ConsulTxn.Answer::isDone));
     // somebody else has left word, or the holder has gone; in any case it is no more than a hint
     left.whenComplete((done, failure) -> {});
   }
