@@ -33,6 +33,7 @@ public final class Bench {
     GROUPS.put("mysql", (scale, folder) -> SqlBench.run(scale, SqlKind.MYSQL));
     GROUPS.put("etcd", (scale, folder) -> EtcdBench.run(scale));
     GROUPS.put("consul", (scale, folder) -> ConsulBench.run(scale));
+    GROUPS.put("zookeeper", (scale, folder) -> ZooKeeperBench.run(scale));
   }
 
   /** Rows that are measured together. */

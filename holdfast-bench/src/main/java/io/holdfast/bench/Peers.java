@@ -25,6 +25,9 @@ class Peers implements AutoCloseable {
     if (server.startsWith("consul:")) {
       return new ConsulPeers(server);
     }
+    if (server.startsWith("zookeeper:")) {
+      return new ZooKeeperPeers(server);
+    }
     return server.startsWith("jdbc:") ? new SqlPeers(server) : new RedisPeers(server);
   }
 

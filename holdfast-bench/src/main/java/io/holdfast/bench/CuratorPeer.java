@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.bench;
+
+import java.util.function.BiFunction;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.recipes.locks.InterProcessLock;
+
+/** One of Curator's locks: the mutex, or the one that is a semaphore of one lease. */
+final class CuratorPeer implements Peer {
+  private final CuratorFramework curator;
+  private final String root;
+  private final BiFunction<CuratorFramework, String, InterProcessLock> kind;
+
+  CuratorPeer(
+      CuratorFramework curator,
+      String root,
+      BiFunction<CuratorFramework, String, InterProcessLock> kind) {
+    this.curator = curator;
+    this.root = root;
+    this.kind = kind;
+  }
+
+  @Override
+  public Contention.Guard lock(String name) {
+    InterProcessLock lock = kind.apply(curator, root + "/" + name);
+    return inside -> {
+      lock.acquire();
+      try {
+        inside.run();
+      } finally {
+        lock.release();
+      }
+    };
+  }
+
+  @Override
+  public void close() {
+    curator.close();
+  }
+}
