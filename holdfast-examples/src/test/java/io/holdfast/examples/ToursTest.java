@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.testkit.etcd.EtcdServer;
 import io.holdfast.testkit.process.ServerProcess;
+import io.holdfast.testkit.zookeeper.ZooKeeperServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -88,6 +89,26 @@ class ToursTest {
               "an operator deposes B: true",
               "B was told, and leads no more: true",
               "C leads, in a later term");
+    }
+  }
+
+  @Test
+  void zooKeeper() throws Exception {
+    try (ZooKeeperServer server = ZooKeeperServer.alone()) {
+      Started tour = tour(ZooKeeperTour.class, "zookeeper://" + server.address());
+      assertThat(tour.exitCode()).as(Files.readString(tour.said())).isZero();
+      assertThat(Files.readAllLines(tour.said()))
+          .containsExactly(
+              "we hold it; five threads want it, and wait for 10 s at most",
+              "a try does not wait: busy",
+              "we release it",
+              "turn 1 of five",
+              "turn 2 of five",
+              "turn 3 of five",
+              "turn 4 of five",
+              "turn 5 of five",
+              "each had a greater token than the one before: true",
+              "and free again: true");
     }
   }
 }
