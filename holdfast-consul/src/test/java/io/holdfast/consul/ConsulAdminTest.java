@@ -79,6 +79,23 @@ class ConsulAdminTest {
         .hasMessageContaining("newer version");
   }
 
+  /** A key that was unlocked by hand is still there: whoever gets it next has a greater token all the same. */
+  @Test
+  void keyUnlockedByHand_isGrantedWithAGreaterToken() throws Exception {
+    Hold first = holdfast.lock("job", LONG).acquire();
+    String key = "/v1/kv/" + prefix + "lock:job";
+    String holder =
+        Json.text(Json.list(Json.read(call("GET", key + "?consistent", ""))).get(0), "Session");
+    assertThat(call("PUT", key + "?release=" + holder, "left")).contains("true");
+    try (Holdfast other = Holdfast.connect(
+            ConsulUnderTest.server().uri() + "?holdfast.prefix=" + prefix + ConsulUnderTest.BRIEF);
+        Hold next = other.lock("job", LONG).tryAcquire().orElseThrow()) {
+      assertThat(next.token()).isGreaterThan(first.token());
+      assertThat(first.release()).isFalse();
+      assertThat(next.isValid()).isTrue();
+    }
+  }
+
   /** The server tells nothing of a session's time: what is shown is no less than what the holder has, and that is said. */
   @Test
   void leaseLeft_isTheMostThatMayBeLeft() throws Exception {

@@ -172,7 +172,9 @@ class ConsulStubTest {
       };
     }
     Await.failure(endKept(store, mine));
-    assertThat(Await.failure(endKept(store, mine))).hasMessageContaining("lock delay");
+    assertThat(Await.failure(endKept(store, mine)))
+        .isInstanceOf(StoreException.class)
+        .hasMessageContaining("lock delay");
     Await.failure(endKept(store, mine));
     assertThat(Await.value(endKept(store, mine)).outcome()).isEqualTo(Outcome.RELEASED);
     assertThat(agent.count("/v1/session/create") + other.count("/v1/session/create"))

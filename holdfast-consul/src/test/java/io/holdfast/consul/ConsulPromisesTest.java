@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.consul;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.Holder;
+import io.holdfast.Ticker;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.Ended.Outcome;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.Kept;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.Mode;
+import io.holdfast.spi.StoreAddress;
+import io.holdfast.testkit.Await;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What promises hang on and a real server rarely shows: late requests, slow answers, an index that goes back. */
+class ConsulPromisesTest {
+  private static final LockKey JOB = LockKey.of("job");
+  private static final Duration LEASE = Duration.ofSeconds(60);
+
+  private final StubServers servers = new StubServers();
+  private final StubAgent agent = new StubAgent(servers);
+  private final RecordingStart engine = new RecordingStart();
+  private final AtomicLong nanos = new AtomicLong();
+  private final ConsulStore store =
+      ConsulStore.at(StoreAddress.parse("consul://" + agent.endpoint()));
+  private long claims;
+
+  @AfterEach
+  void close() {
+    store.close();
+    agent.close();
+  }
+
+  /** Starts the store with a clock that only the test moves. */
+  private void startWithOwnClock() {
+    Ticker ticker = new Ticker() {
+      @Override
+      public long nanos() {
+        return nanos.get();
+      }
+
+      @Override
+      public long wallMillis() {
+        return nanos.get() / 1_000_000;
+      }
+    };
+    store.start(engine.runtime(ticker, (task, delay) -> () -> {}), engine);
+  }
+
+  private Claim claim() {
+    ClaimId id = new ClaimId(engine.runtime().client(), ++claims);
+    return new Claim(id, JOB, 1, 1, LEASE, false, new Holder("test", "here", 1, "main", ""));
+  }
+
+  private CompletionStage<Answer> attempt(Claim claim, Mode mode) {
+    return store.attempt(claim, mode, store.time().plusSeconds(600));
+  }
+
+  private Grant grant(Claim claim) {
+    Answer answer = Await.value(attempt(claim, Mode.TRY));
+    assertThat(answer).isInstanceOf(Answer.Granted.class);
+    return ((Answer.Granted) answer).grant();
+  }
+
+  private Grant keep(Claim claim) {
+    Kept kept =
+        Await.value(store.keep(List.of(claim))).getOrDefault(claim.id(), new Kept.Unknown());
+    assertThat(kept).isInstanceOf(Kept.Held.class);
+    return ((Kept.Held) kept).grant();
+  }
+
+  private void passes(Duration time) {
+    nanos.addAndGet(time.toNanos());
+  }
+
+  /** An attempt that reaches the servers behind its withdrawal is refused, for the epoch alone: nobody has the lock. */
+  @Test
+  void attemptBehindItsWithdrawal_isRefused() {
+    store.start(engine.runtime(), engine);
+    CountDownLatch isWithdrawn = new CountDownLatch(1);
+    AtomicBoolean isHeldUp = new AtomicBoolean();
+    AtomicLong status = new AtomicLong();
+    agent.script = asked -> {
+      if (!asked.isFor("lock:job") || !asked.isFor("\"lock\"") || isHeldUp.getAndSet(true)) {
+        return Optional.empty();
+      }
+      try {
+        isWithdrawn.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      StubAgent.Reply reply = servers.answer(asked);
+      status.set(reply.status());
+      return Optional.of(reply);
+    };
+    Claim late = claim();
+    CompletionStage<Answer> attempt = attempt(late, Mode.TRY);
+    Await.until("it is on its way", isHeldUp::get);
+    assertThat(Await.value(store.end(late, Duration.ZERO, Instant.MIN)).outcome())
+        .isEqualTo(Outcome.NOT_THERE);
+    isWithdrawn.countDown();
+    assertThat(Await.value(attempt)).isInstanceOf(Answer.Late.class);
+    assertThat(status).hasValue(409);
+    assertThat(Await.value(store.inspect(JOB))).isEmpty();
+    grant(claim());
+  }
+
+  /** What was found is final only when no attempt can come behind it. */
+  @Test
+  void end_isFinalBehindTheLastAttempt() {
+    startWithOwnClock();
+    Claim mine = claim();
+    grant(mine);
+    Instant last = store.time().plusSeconds(5);
+    assertThat(Await.value(store.end(mine, Duration.ZERO, last)).isFinal()).isFalse();
+    passes(Duration.ofSeconds(6));
+    assertThat(Await.value(store.end(mine, Duration.ZERO, last)).isFinal()).isTrue();
+  }
+
+  /** Claims of one client share a session: an end that comes late, and is to keep the lock, leaves the next hold alone. */
+  @Test
+  void lateKeeping_leavesTheNextHoldAlone() {
+    store.start(engine.runtime(), engine);
+    Claim first = claim();
+    grant(first);
+    String key = "holdfast/lock:job";
+    String next = ConsulValue.held(claim(), Instant.EPOCH).write();
+    servers.answer(new StubAgent.Asked(
+        "PUT", "/v1/txn", new ConsulTxn().delete(key).lock(key, "s1", next).write()));
+    assertThat(
+            Await.value(store.end(first, Duration.ofMinutes(10), Instant.MIN)).outcome())
+        .isEqualTo(Outcome.NOT_THERE);
+    assertThat(Await.value(store.inspect(JOB)).orElseThrow().keptUntil()).isEmpty();
+  }
+
+  /** A session's time runs from before the request that began it, however long the answer takes. */
+  @Test
+  void grant_countsFromBeforeTheRequest() {
+    startWithOwnClock();
+    agent.script = asked -> {
+      passes(Duration.ofSeconds(1));
+      return Optional.empty();
+    };
+    assertThat(grant(claim()).anchor().nanos()).isZero();
+  }
+
+  /** And so does a renewed one's. */
+  @Test
+  void renewal_countsFromBeforeTheRequest() {
+    startWithOwnClock();
+    Claim mine = claim();
+    grant(mine);
+    passes(Duration.ofSeconds(20));
+    agent.script = asked -> {
+      passes(Duration.ofSeconds(1));
+      return Optional.empty();
+    };
+    assertThat(keep(mine).anchor().nanos()).isEqualTo(Duration.ofSeconds(20).toNanos());
+  }
+
+  /** Servers that were restored tell a smaller index: what comes after it would not be told. */
+  @Test
+  void indexThatWentBack_isNotGoneOnFrom() {
+    store.start(engine.runtime(), engine);
+    grant(claim());
+    AtomicLong told = new AtomicLong(1000);
+    agent.script = asked -> asked.isFor("index=")
+        ? Optional.of(new StubAgent.Reply(
+            200,
+            servers.answer(asked).body(),
+            // up once, and then back
+            told.getAndUpdate(index -> index == 1000 ? 5 : index)))
+        : Optional.empty();
+    assertThat(Await.value(attempt(claim(), Mode.QUEUE))).isInstanceOf(Answer.Busy.class);
+    Await.until("it went on from the first", () -> agent.count("index=1000&") > 0);
+    Await.until("it began anew behind the second", () -> agent.count("index=0&") > 0);
+  }
+
+  /** While a lock-delay lasts the lock is busy, though nobody has it: one question says so. */
+  @Test
+  void lockDelay_isBusy() {
+    store.start(engine.runtime(), engine);
+    agent.script = asked -> asked.isFor("lock:job")
+        ? StubAgent.Reply.of(
+            409, "{\"Errors\":[{\"OpIndex\":2,\"What\":\"key is locked due to lock delay\"}]}")
+        : Optional.empty();
+    Answer answer = Await.value(attempt(claim(), Mode.TRY));
+    assertThat(answer).isInstanceOf(Answer.Busy.class);
+    assertThat(((Answer.Busy) answer).holder()).isEmpty();
+    assertThat(agent.count("lock:job")).isOne();
+  }
+
+  /** The lock-delay that was asked for is what the session is made with. */
+  @Test
+  void sessions_areMadeWithTheLockDelay() {
+    store.start(engine.runtime(), engine);
+    grant(claim());
+    assertThat(agent.asked)
+        .filteredOn(each -> each.isFor("/v1/session/create"))
+        .singleElement()
+        .matches(each -> each.isFor("\"LockDelay\":\"15000ms\""))
+        .matches(each -> each.isFor("\"Behavior\":\"delete\""))
+        .matches(each -> each.isFor("\"NodeChecks\":[]"))
+        .matches(each -> each.isFor("\"ServiceChecks\":[]"));
+  }
+}
