@@ -59,7 +59,7 @@ final class Attempt {
       if (own.isExpiring()) {
         return anew(node);
       }
-      return link.childrenAgreed(folder).thenCompose(list -> evaluate(node, list));
+      return childrenStill().thenCompose(list -> evaluate(node, list));
     }
     if (node != null) {
       // of a session that has ended: its node would stand in our own way until the server has
@@ -203,6 +203,14 @@ final class Attempt {
     return behind(node, queue, place, marker.isPresent());
   }
 
+  /** Lists the folder once more for a claim that has a node. A majority is asked only if none was a moment ago. */
+  private CompletionStage<Reply<Children>> childrenStill() {
+    Moment agreed = own.session.lastAgreed();
+    return context.isFresh(agreed, own.claim)
+        ? link.children(folder).thenApply(list -> list.since(agreed))
+        : link.childrenAgreed(folder);
+  }
+
   private CompletionStage<Answer> granted(Node node, Moment sent) {
     boolean stays = own.granted(context.now(), own.claim.lease().toNanos());
     if (!stays || own.session.isClosing()) {
@@ -225,11 +233,13 @@ final class Attempt {
         link.data(ahead, watch.join(context.watches(), link));
     CompletableFuture<Reply<Reply.Data>> first =
         place == 1 ? seen : link.data(folder + "/" + queue.get(0).name(), null);
+    // sent together: who comes when the holder is just leaving need not ask once more
+    CompletionStage<Reply<Children>> next = place == 1 ? childrenStill() : null;
     return seen.thenCompose(watched -> {
       if (watched.isAbsent()) {
         context.watches().absent(link, ahead);
         // it has gone between the list and the watch, and may have left a kept lock
-        return link.childrenAgreed(folder).thenCompose(again -> evaluate(node, again));
+        return (next == null ? childrenStill() : next).thenCompose(again -> evaluate(node, again));
       }
       if (!watched.isOk()) {
         return failed("watch the claim ahead", watched);

@@ -35,10 +35,9 @@ final class Wakes implements Predecessor.Woken {
     Claim claim = own.claim;
     Link link = own.session.link();
     Moment alive = own.session.lastAgreed();
-    long lease = Math.min(claim.lease().toNanos(), ZooKeeperGuarantees.WAITER_LEASE.toNanos());
-    boolean isFresh = context.runtime().ticker().elapsedNanos(alive) < lease / 2;
+    long lease = ZooKeeperContext.pushedNanos(claim);
     if (which.decides()
-        && isFresh
+        && context.isFresh(alive, claim)
         && link != null
         && link.sessionId() == which.own().session()
         && own.grantedBy(which, context.now(), ZooKeeperGuarantees.WAITER_LEASE.toNanos())) {

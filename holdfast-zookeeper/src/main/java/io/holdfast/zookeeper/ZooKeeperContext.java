@@ -2,6 +2,7 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.Moment;
+import io.holdfast.spi.Claim;
 import io.holdfast.spi.StoreEvents;
 import io.holdfast.spi.StoreRuntime;
 
@@ -28,5 +29,18 @@ record ZooKeeperContext(
     StoreEvents events) {
   Moment now() {
     return runtime.ticker().now();
+  }
+
+  /**
+   * Whether a majority has agreed on a request of the session so recently that a claim can be granted as of then. A node that this server has seen
+   * go is gone for good, and none comes ahead of another; only whether our own is still there, a server that is cut off does not know.
+   */
+  boolean isFresh(Moment agreed, Claim claim) {
+    return runtime.ticker().elapsedNanos(agreed) < pushedNanos(claim) / 2;
+  }
+
+  /** The lease of a grant that was not asked for, and that perhaps nobody takes. */
+  static long pushedNanos(Claim claim) {
+    return Math.min(claim.lease().toNanos(), ZooKeeperGuarantees.WAITER_LEASE.toNanos());
   }
 }

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.utils.ZookeeperFactory;
@@ -21,12 +22,17 @@ import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
-/** Clients that count the watchers they are given, and let a test come in before a multi. */
+/** Clients that count the watchers they are given, their signs of life, and what they ask a majority; a test can come in before some requests. */
 @SuppressWarnings("try") // what it extends closes as it does
 final class HookedClients implements ZooKeeperClients, ZookeeperFactory {
+  private static final String NOTHING = "/nothing";
+
   private final ZooKeeperAddress address;
   private final Map<String, Set<Watcher>> watchers = new TreeMap<>();
   private final AtomicReference<@Nullable Runnable> beforeMulti = new AtomicReference<>();
+  private final AtomicReference<@Nullable Runnable> beforeWatch = new AtomicReference<>();
+  private final AtomicInteger agreements = new AtomicInteger();
+  private final AtomicInteger signs = new AtomicInteger();
 
   private HookedClients(ZooKeeperAddress address) {
     this.address = address;
@@ -45,6 +51,21 @@ final class HookedClients implements ZooKeeperClients, ZookeeperFactory {
     beforeMulti.set(what);
   }
 
+  /** Runs it before the next watch is set. */
+  void beforeWatch(Runnable what) {
+    beforeWatch.set(what);
+  }
+
+  /** How often a majority was asked for nothing but its agreement. */
+  int agreements() {
+    return agreements.get();
+  }
+
+  /** How many signs of life were sent. */
+  int signs() {
+    return signs.get();
+  }
+
   /** How many watchers each node was watched with. */
   synchronized List<Integer> watchers() {
     List<Integer> counts = new ArrayList<>();
@@ -56,6 +77,13 @@ final class HookedClients implements ZooKeeperClients, ZookeeperFactory {
     watchers
         .computeIfAbsent(path, first -> Collections.newSetFromMap(new IdentityHashMap<>()))
         .add(watcher);
+  }
+
+  private static void run(AtomicReference<@Nullable Runnable> hook) {
+    Runnable what = hook.getAndSet(null);
+    if (what != null) {
+      what.run();
+    }
   }
 
   @Override
@@ -104,17 +132,33 @@ final class HookedClients implements ZooKeeperClients, ZookeeperFactory {
           String path, @Nullable Watcher each, AsyncCallback.DataCallback callback, Object ctx) {
         if (each != null) {
           watched(path, each);
+          run(beforeWatch);
         }
         super.getData(path, each, callback, ctx);
       }
 
       @Override
       public void multi(Iterable<Op> ops, AsyncCallback.MultiCallback callback, Object ctx) {
-        Runnable what = beforeMulti.getAndSet(null);
-        if (what != null) {
-          what.run();
-        }
+        run(beforeMulti);
         super.multi(ops, callback, ctx);
+      }
+
+      @Override
+      public void exists(
+          String path, boolean watch, AsyncCallback.StatCallback callback, Object ctx) {
+        if (path.endsWith(NOTHING)) {
+          signs.incrementAndGet();
+        }
+        super.exists(path, watch, callback, ctx);
+      }
+
+      @Override
+      public void delete(
+          String path, int version, AsyncCallback.VoidCallback callback, Object ctx) {
+        if (path.endsWith(NOTHING)) {
+          agreements.incrementAndGet();
+        }
+        super.delete(path, version, callback, ctx);
       }
     };
   }
