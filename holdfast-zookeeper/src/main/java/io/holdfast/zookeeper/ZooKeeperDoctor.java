@@ -4,6 +4,7 @@ package io.holdfast.zookeeper;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.Finding.Level;
 import io.holdfast.spi.Grant;
+import java.net.Socket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,7 +25,6 @@ final class ZooKeeperDoctor {
   private final ZooKeeperSettings settings;
   private final ZooKeeperClients clients;
   private final ZooKeeperContext context;
-  private final ServerWords words = new ServerWords(PATIENCE);
 
   ZooKeeperDoctor(ZooKeeperSettings settings, ZooKeeperClients clients, ZooKeeperContext context) {
     this.settings = settings;
@@ -52,23 +52,25 @@ final class ZooKeeperDoctor {
   }
 
   private CompletableFuture<List<Finding>> servers(Link link) {
-    if (link.isEncrypted()) {
-      return CompletableFuture.completedFuture(
-          List.of(ok("encryption", "TLS; the servers were not asked one by one")));
-    }
-    CompletableFuture<List<Finding>> all = CompletableFuture.completedFuture(List.of(new Finding(
-        Level.WARNING,
-        "encryption",
-        "none",
-        "holdfast.tls=true wherever the network is not yours alone")));
-    List<String> servers = ServerWords.servers(clients.servers());
-    for (String server : servers) {
-      all = all.thenCombine(server(server), ZooKeeperDoctor::joined);
+    boolean encrypted = link.isEncrypted();
+    CompletableFuture<List<Finding>> all = CompletableFuture.completedFuture(List.of(
+        encrypted
+            ? ok("encryption", "TLS")
+            : new Finding(
+                Level.WARNING,
+                "encryption",
+                "none",
+                "holdfast.tls=true wherever the network is not yours alone")));
+    ServerWords words = new ServerWords(
+        PATIENCE,
+        encrypted ? ServerWords.encryptedAs(link.handle().getClientConfig()) : Socket::new);
+    for (String server : ServerWords.servers(clients.servers())) {
+      all = all.thenCombine(server(words, server), ZooKeeperDoctor::joined);
     }
     return all;
   }
 
-  private CompletableFuture<List<Finding>> server(String server) {
+  private CompletableFuture<List<Finding>> server(ServerWords words, String server) {
     return words.ask(server, "srvr").handle((said, failure) -> said).thenCompose(said -> {
       List<Finding> findings = new ArrayList<>();
       findings.add(ServerReport.srvr(server, said));
