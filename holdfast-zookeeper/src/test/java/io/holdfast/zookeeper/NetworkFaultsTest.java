@@ -7,10 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.holdfast.Hold;
+import io.holdfast.HoldLostException;
 import io.holdfast.HoldState;
 import io.holdfast.Holdfast;
+import io.holdfast.LockEvent;
 import io.holdfast.LockOptions;
+import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
+import io.holdfast.Ticker;
 import io.holdfast.spi.Finding.Level;
 import io.holdfast.spi.LockKey;
 import io.holdfast.testkit.Await;
@@ -21,6 +25,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.curator.framework.CuratorFramework;
@@ -39,6 +44,9 @@ class NetworkFaultsTest {
   /** A lease whose end a test waits for. */
   private static final LockOptions BRIEF =
       LockOptions.builder().leaseFor(Duration.ofSeconds(3)).build();
+
+  /** How late a busy machine may make a timer. */
+  private static final Duration SLACK = Duration.ofSeconds(1);
 
   private final ZooKeeperServer server = ZooKeeperUnderTest.server();
   private final Tunnel tunnel = new Tunnel(server.port());
@@ -104,6 +112,43 @@ class NetworkFaultsTest {
     assertEquals(HoldState.LOST, await(whenGranted));
     tunnel.heal();
     Hold again = await(cut.lock("a", BRIEF).acquireAsync());
+    assertTrue(again.token() > hold.token());
+    assertTrue(again.release());
+  }
+
+  /**
+   * The server hears everything and says nothing, so that the session lives on: the hold is at risk and then lost when its time is over by our own clock, and
+   * nothing that comes later changes that.
+   */
+  @Test
+  void noSignOfLife_isAtRiskAndThenLostInTime() throws Exception {
+    List<HoldState> told = new CopyOnWriteArrayList<>();
+    CompletableFuture<Long> lostAt = new CompletableFuture<>();
+    Holdfast mine = Holdfast.builder()
+        .store("zookeeper://127.0.0.1:" + tunnel.port() + root + "?holdfast.tick=1s")
+        .listener(event -> {
+          if (event instanceof LockEvent.AtRisk) {
+            told.add(HoldState.AT_RISK);
+          } else if (event instanceof LockEvent.Lost) {
+            told.add(HoldState.LOST);
+            lostAt.complete(Ticker.system().nanos());
+          }
+        })
+        .build();
+    opened.add(mine);
+    Hold hold = mine.lock("a", BRIEF).acquire();
+    tunnel.stallReplies();
+    long before = Ticker.system().nanos();
+    Duration left = hold.remaining();
+    long late = await(lostAt) - before - left.toNanos();
+    assertEquals(List.of(HoldState.AT_RISK, HoldState.LOST), told);
+    assertTrue(late < SLACK.toNanos(), () -> Duration.ofNanos(late) + " too late");
+    assertEquals(
+        LossReason.LEASE_ENDED,
+        assertThrows(HoldLostException.class, hold::ensureValid).reason());
+    tunnel.heal();
+    Hold again = await(mine.lock("a", BRIEF).acquireAsync());
+    assertEquals(HoldState.LOST, hold.state());
     assertTrue(again.token() > hold.token());
     assertTrue(again.release());
   }
