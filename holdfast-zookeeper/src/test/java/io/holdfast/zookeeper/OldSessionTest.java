@@ -63,7 +63,8 @@ class OldSessionTest {
     Claim holder = client.claim("a");
     client.granted(holder);
     endTheSession();
-    assertTrue(client.told.contains("lost " + holder.id() + " SESSION_ENDED"), client.told::toString);
+    assertTrue(
+        client.told.contains("lost " + holder.id() + " SESSION_ENDED"), client.told::toString);
     assertEquals(1, nodes().size());
     assertInstanceOf(Kept.Gone.class, client.keep(holder));
   }
@@ -72,8 +73,7 @@ class OldSessionTest {
   @Test
   void waiter_leavesItsOldPlace() throws Exception {
     try (StoreByHand other = new StoreByHand(
-        "b",
-        ZooKeeperStore.at(StoreAddress.parse("zookeeper://" + server.address() + root)))) {
+        "b", ZooKeeperStore.at(StoreAddress.parse("zookeeper://" + server.address() + root)))) {
       other.granted(other.claim("a"));
       Claim waiter = client.claim("a");
       client.busy(waiter, Mode.QUEUE);
