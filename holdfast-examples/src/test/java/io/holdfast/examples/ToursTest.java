@@ -3,6 +3,7 @@ package io.holdfast.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.testkit.consul.ConsulServer;
 import io.holdfast.testkit.etcd.EtcdServer;
 import io.holdfast.testkit.process.ServerProcess;
 import io.holdfast.testkit.zookeeper.ZooKeeperServer;
@@ -35,8 +36,10 @@ class ToursTest {
     return "127.0.0.1:" + port;
   }
 
-  private Started tour(Class<?> tour, String store) throws Exception {
-    return Started.start(folder, "tour", HourlyMessageCases.java(tour.getName(), store));
+  private Started tour(Class<?> tour, String... arguments) throws Exception {
+    List<String> line = new ArrayList<>(HourlyMessageCases.java(tour.getName()));
+    line.addAll(List.of(arguments));
+    return Started.start(folder, "tour", line);
   }
 
   @Test
@@ -109,6 +112,23 @@ class ToursTest {
               "turn 5 of five",
               "each had a greater token than the one before: true",
               "and free again: true");
+    }
+  }
+
+  /** For less time than the command holds it, but for longer than the lease. */
+  @Test
+  void consul() throws Exception {
+    try (ConsulServer server = ConsulServer.with()) {
+      Started tour = tour(ConsulTour.class, server.uri(), "17");
+      assertThat(tour.exitCode()).as(Files.readString(tour.said())).isZero();
+      assertThat(Files.readAllLines(tour.said()))
+          .containsExactly(
+              "we hold it, with a lease of 15 s",
+              "the other machine waits",
+              "15 s have passed: still ours, and it still waits",
+              "17 s have passed: still ours, and it still waits",
+              "we have released it",
+              "the other machine has it, with a greater token");
     }
   }
 }
