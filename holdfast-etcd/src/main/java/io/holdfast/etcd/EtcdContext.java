@@ -186,12 +186,23 @@ final class EtcdContext {
    * @return the lease that it is under now; empty if the key is gone or kept, or no waiter's and to be put under their lease
    */
   CompletableFuture<Optional<EtcdLease.Term>> move(EtcdClaim claim, EtcdLease to) {
-    return to.young()
+    return young(claim, to)
         .thenCompose(term -> claim
             .place
             .moving(term, to == waiting)
             .map(move -> move(claim, to, move))
             .orElseGet(() -> CompletableFuture.completedFuture(Optional.empty())));
+  }
+
+  /**
+   * Returns a lease to move a key under. A hold may have been promised what is left of the lease that its key is under now:
+   * should the move's answer be lost, the other one must not end before that.
+   */
+  private CompletableFuture<EtcdLease.Term> young(EtcdClaim claim, EtcdLease to) {
+    EtcdLease.Term from = claim.place.term();
+    return from == null || to == waiting
+        ? to.young()
+        : to.lasting(from.promisedUntil(claim.claim.lease()));
   }
 
   private CompletableFuture<Optional<EtcdLease.Term>> move(

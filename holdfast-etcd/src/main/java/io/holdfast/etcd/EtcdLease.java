@@ -74,6 +74,16 @@ final class EtcdLease {
       return Duration.ofSeconds(seconds);
     }
 
+    /** It does not end before this moment, whatever is renewed from here on. */
+    private long endsAt() {
+      return anchor.nanos() + nanos();
+    }
+
+    /** When what was promised of it for so long ends. */
+    long promisedUntil(Duration given) {
+      return anchor.nanos() + Math.min(nanos(), given.toNanos());
+    }
+
     /**
      * Renews it.
      *
@@ -172,8 +182,20 @@ final class EtcdLease {
     } finally {
       lock.unlock();
     }
-    return old.renew()
-        .thenApply(moment -> old)
+    return renewed(old);
+  }
+
+  /** Returns the same, and one that does not end before a moment at which one of this length that began now would not. */
+  CompletableFuture<Term> lasting(long untilNanos) {
+    return young()
+        .thenCompose(term -> term.endsAt() - untilNanos >= 0
+            ? CompletableFuture.completedFuture(term)
+            : renewed(term));
+  }
+
+  private CompletableFuture<Term> renewed(Term term) {
+    return term.renew()
+        .thenApply(moment -> term)
         .exceptionallyCompose(
             failure -> isGone(failure) ? young() : CompletableFuture.failedFuture(failure));
   }

@@ -26,6 +26,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.AfterEach;
@@ -66,8 +67,12 @@ class EtcdOrderTest {
   }
 
   private Claim claim() {
+    return claim(LEASE);
+  }
+
+  private Claim claim(Duration lease) {
     return new Claim(
-        new ClaimId(engine.runtime().client(), ++claims), name, 1, 1, LEASE, false, HOLDER);
+        new ClaimId(engine.runtime().client(), ++claims), name, 1, 1, lease, false, HOLDER);
   }
 
   private Instant soon() {
@@ -171,6 +176,26 @@ class EtcdOrderTest {
     end(holder);
     assertThat(keep(waiter)).isInstanceOf(Kept.Held.class);
     assertThat(key(waiter).getLease()).isEqualTo(ofHolds);
+    end(waiter);
+  }
+
+  /** A grant under the waiters' lease promises two seconds of it: the hold's own lease, begun before, must not end first. */
+  @Test
+  void moveToTheHoldsLease_doesNotEndWhatWasPromised() {
+    Duration brief = Duration.ofSeconds(2);
+    Claim holder = claim(brief);
+    grant(holder);
+    ticker.pass(brief.dividedBy(20));
+    Claim waiter = claim(brief);
+    assertThat(attempt(waiter, Mode.QUEUE)).isInstanceOf(Answer.Busy.class);
+    end(holder);
+    Await.until("it is granted", () -> !engine.told.isEmpty());
+    EtcdLease.Term promised = Objects.requireNonNull(context.waiting.current());
+    calls.lose("Txn", 1);
+    assertThat(keep(waiter)).isInstanceOf(Kept.Unknown.class);
+    EtcdLease.Term own = Objects.requireNonNull(context.lease(brief).current());
+    assertThat(key(waiter).getLease()).as("it was applied").isEqualTo(own.id);
+    assertThat(own.anchor().nanos()).isGreaterThanOrEqualTo(promised.anchor().nanos());
     end(waiter);
   }
 
