@@ -82,4 +82,28 @@ class SourcesTest {
       throw new UncheckedIOException(e);
     }
   }
+
+  /** A page that says how something is tested names what is there. */
+  @Test
+  void everyTestThatTheRecordNames_isThere() throws IOException {
+    Pattern named = Pattern.compile("`([A-Z]\\w+)\\.(\\w+)`");
+    Set<String> there = new LinkedHashSet<>();
+    for (Path module : Sources.modules()) {
+      for (Path source : Sources.javaFiles(module)) {
+        String type = source.getFileName().toString().replace(".java", "");
+        Pattern.compile("\\bvoid (\\w+)\\(|^ +([A-Z][A-Z_]+)\\(", Pattern.MULTILINE)
+            .matcher(Files.readString(source))
+            .results()
+            .forEach(each ->
+                there.add(type + "." + (each.group(1) == null ? each.group(2) : each.group(1))));
+      }
+    }
+    List<String> names = named
+        .matcher(Files.readString(Sources.ROOT.resolve("docs/verification.md")))
+        .results()
+        .map(each -> each.group(1) + "." + each.group(2))
+        .toList();
+    assertThat(names).hasSizeGreaterThan(20);
+    assertThat(there).containsAll(names);
+  }
 }

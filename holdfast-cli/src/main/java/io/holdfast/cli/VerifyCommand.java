@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.cli;
 
+import io.holdfast.Guarantee;
 import io.holdfast.Guarantees;
 import io.holdfast.Holdfast;
 import io.holdfast.spi.LockPage;
@@ -197,6 +198,7 @@ final class VerifyCommand implements Callable<Integer> {
           lease == null ? usual : lease,
           guarantees.wakesWithin(),
           faults(),
+          !guarantees.given().contains(Guarantee.IMMUNE_TO_CLOCK_STEPS),
           seed == null ? ThreadLocalRandom.current().nextLong(1_000_000) : seed,
           java());
     } catch (IllegalArgumentException e) {
@@ -217,7 +219,7 @@ final class VerifyCommand implements Callable<Integer> {
           throw new CliException(
               Exit.USAGE,
               "the fault \"" + each
-                  + "\" cannot be injected from here; there are pause, kill and none");
+                  + "\" cannot be injected from here, where the server is not ours; there are pause, kill and none");
       }
     }
     return chosen;

@@ -30,6 +30,8 @@ final class HoldfastLocker implements Locker {
     holdfast = Holdfast.builder()
         .store(new WatchedStore(Stores.open(uri), renewedWrongly))
         .clientName("holdfast-verify")
+        // the server may be away just now; that it can be reached at all was seen before the run
+        .connectLazily()
         .build();
     options = LockOptions.builder().leaseFor(lease).note("holdfast verify").build();
   }

@@ -85,7 +85,18 @@ final class Judgement {
         disturb(fact.worker());
         paused.remove(fact.worker());
       }
-      case BUSY, RELEASING, FAILED, REFUSED, OVERWRITTEN, RELEASED, STARTED, QUIET -> {
+      case BUSY,
+          RELEASING,
+          FAILED,
+          REFUSED,
+          OVERWRITTEN,
+          RELEASED,
+          STARTED,
+          QUIET,
+          RESTARTED,
+          CUT,
+          HEALED,
+          STEPPED -> {
         // counted, and nothing follows from it
       }
     }

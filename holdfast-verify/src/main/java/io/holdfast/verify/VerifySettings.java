@@ -3,6 +3,7 @@ package io.holdfast.verify;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
 
@@ -16,6 +17,7 @@ import java.util.Set;
  * @param lease how long a lease is
  * @param wakesWithin how long after its end the store may take to give a lock to somebody who waits, as it guarantees
  * @param faults which faults to inject
+ * @param clockMatters whether a step of the store's clock may end a lease early, as the store declares
  * @param seed what decides who is hit and when; the machine and the store decide the rest
  * @param java the command that starts a Java program with this class path, up to the main class
  */
@@ -27,6 +29,7 @@ public record VerifySettings(
     Duration lease,
     Duration wakesWithin,
     Set<Fault> faults,
+    boolean clockMatters,
     long seed,
     List<String> java) {
   /** More processes than that say nothing more, on one machine. */
@@ -58,17 +61,48 @@ public record VerifySettings(
       throw new IllegalArgumentException(
           "a run may last " + LONGEST + " at most, not " + duration + "; run it again for more");
     }
+    if (protocol != Protocol.HOLDFAST && faults.stream().anyMatch(Fault::isTheServers)) {
+      throw new IllegalArgumentException(
+          "the textbook's protocols do not come back after their server was away: give them pause and kill");
+    }
     if (!protocol.fits(uri)) {
       throw new IllegalArgumentException(
           "the protocol " + protocol.label() + " is not for this store");
     }
   }
 
-  /** A fault that can be injected from here, whatever the store is. */
+  /** What can be done to a run. */
   public enum Fault {
     /** A worker stops where it is, for up to two leases, and goes on. */
     PAUSE,
     /** A worker is killed, and another one comes. */
-    KILL
+    KILL,
+    /** The server is killed, and started again. */
+    RESTART,
+    /** The server is cut off from all workers, for up to two leases. */
+    PARTITION,
+    /** The server's wall clock steps, forward or back, by up to two leases. */
+    CLOCK;
+
+    /** Its name for people. */
+    String label() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+
+    /** What says that it took place. */
+    What what() {
+      return switch (this) {
+        case PAUSE -> What.PAUSED;
+        case KILL -> What.KILLED;
+        case RESTART -> What.RESTARTED;
+        case PARTITION -> What.CUT;
+        case CLOCK -> What.STEPPED;
+      };
+    }
+
+    /** Whether it needs a server of our own. */
+    boolean isTheServers() {
+      return this != PAUSE && this != KILL;
+    }
   }
 }

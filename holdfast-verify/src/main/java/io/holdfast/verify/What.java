@@ -41,6 +41,14 @@ enum What {
   RESUMED,
   /** A worker was killed. */
   KILLED,
+  /** The server was killed, and answers again. */
+  RESTARTED,
+  /** The server was cut off. */
+  CUT,
+  /** The server is to be reached again. */
+  HEALED,
+  /** The server's wall clock was set: {@code text}. */
+  STEPPED,
   /** A worker ended without having been told to: {@code text}. */
   DIED,
   /** There are no faults from here on. */

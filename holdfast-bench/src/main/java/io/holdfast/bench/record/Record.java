@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.bench.record;
+
+import io.holdfast.Guarantee;
+import io.holdfast.Guarantees;
+import io.holdfast.Holdfast;
+import io.holdfast.verify.Protocol;
+import io.holdfast.verify.Verdict;
+import io.holdfast.verify.Verification;
+import io.holdfast.verify.VerifySettings;
+import io.holdfast.verify.VerifySettings.Fault;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+/** Runs the verifier on servers of its own, with all faults: {@code dev/verify [--seed N] [--seconds N] [--write] [STORE...]}. */
+public final class Record {
+  private static final Duration LEASE = Duration.ofSeconds(2);
+  private static final int CLIENTS = 8;
+  private static final int USAGE = 64;
+  private static final int LEASES = 12;
+  private static final long SECONDS = 60;
+  private static final String BEGIN = "<!-- record -->\n";
+  private static final String END = "<!-- /record -->";
+
+  private final List<String> stores = new ArrayList<>();
+  private long seed = ThreadLocalRandom.current().nextLong(1_000_000);
+  private long seconds = SECONDS;
+  private boolean write;
+
+  private Record() {}
+
+  /** Exits with 0 if nothing was broken, 1 if something was or nothing could be said, 64 for what it does not understand. */
+  public static void main(String[] arguments) throws Exception {
+    Record record = new Record();
+    if (!record.understands(List.of(arguments))) {
+      System.err.println(
+          "usage: dev/verify [--seed N] [--seconds N] [--write] [STORE...]; the stores are "
+              + String.join(", ", Servers.all().keySet()));
+      System.exit(USAGE);
+    }
+    System.exit(record.run() ? 0 : 1);
+  }
+
+  private boolean understands(List<String> arguments) {
+    try {
+      for (int i = 0; i < arguments.size(); i++) {
+        switch (arguments.get(i)) {
+          case "--seed" -> seed = Long.parseLong(arguments.get(++i));
+          case "--seconds" -> seconds = Long.parseLong(arguments.get(++i));
+          case "--write" -> write = true;
+          default -> stores.add(arguments.get(i));
+        }
+      }
+    } catch (NumberFormatException | IndexOutOfBoundsException e) {
+      return false;
+    }
+    return Servers.all().keySet().containsAll(stores);
+  }
+
+  private boolean run() throws Exception {
+    StringBuilder rows = new StringBuilder();
+    boolean passed = true;
+    for (Map.Entry<String, Supplier<StartedServer>> each : Servers.all().entrySet()) {
+      if (stores.isEmpty() || stores.contains(each.getKey())) {
+        Survival survival = run(each.getKey(), each.getValue());
+        System.out.print(survival.row());
+        survival.verdict().violations().forEach(System.out::println);
+        rows.append(survival.row());
+        passed &= survival.passed();
+      }
+    }
+    System.out.println("\n" + Survival.HEAD + rows);
+    if (write) {
+      write(Path.of("docs", "verification.md"), Survival.HEAD + rows);
+    }
+    return passed;
+  }
+
+  private Survival run(String store, Supplier<StartedServer> start) throws Exception {
+    try (StartedServer server = start.get()) {
+      Guarantees guarantees;
+      try (Holdfast looks = Holdfast.connect(server.uri())) {
+        guarantees = looks.guarantees();
+      }
+      Duration lease =
+          guarantees.shortestLease().compareTo(LEASE) > 0 ? guarantees.shortestLease() : LEASE;
+      // where leases are long, more time is needed for as many faults
+      long most = Math.max(seconds, lease.toSeconds() * LEASES);
+      Set<Fault> faults = EnumSet.of(Fault.PAUSE, Fault.KILL);
+      faults.addAll(server.faults());
+      VerifySettings settings = new VerifySettings(
+          server.uri(),
+          Protocol.HOLDFAST,
+          Duration.ofSeconds(most),
+          CLIENTS,
+          lease,
+          guarantees.wakesWithin(),
+          faults,
+          !guarantees.given().contains(Guarantee.IMMUNE_TO_CLOCK_STEPS),
+          seed,
+          java());
+      System.out.println(store + ": "
+          + faults.stream()
+              .map(fault -> fault.name().toLowerCase(java.util.Locale.ROOT))
+              .collect(Collectors.joining(", "))
+          + ", " + most + " s, leases of " + lease.toSeconds() + " s");
+      Verdict verdict = new Verification(settings, server, line -> {}).run();
+      return new Survival(store, server.version(), seed, seconds, verdict);
+    }
+  }
+
+  private static List<String> java() {
+    return List.of(
+        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        "-XX:TieredStopAtLevel=1",
+        "-XX:+UseSerialGC",
+        "-Xmx128m",
+        "-cp",
+        System.getProperty("java.class.path"));
+  }
+
+  private static void write(Path file, String table) throws IOException {
+    String text = Files.readString(file);
+    int begin = text.indexOf(BEGIN);
+    int end = text.indexOf(END);
+    if (begin < 0 || end < begin) {
+      throw new IOException(file + " has no marks for the table");
+    }
+    Files.writeString(
+        file, text.substring(0, begin + BEGIN.length()) + table + text.substring(end));
+  }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.bench.record;
+
+import io.holdfast.testkit.Await;
+import io.holdfast.testkit.consul.ConsulServer;
+import io.holdfast.testkit.etcd.EtcdServer;
+import io.holdfast.testkit.process.ServerProcess;
+import io.holdfast.testkit.process.SkewedClock;
+import io.holdfast.testkit.sql.SqlKind;
+import io.holdfast.testkit.sql.SqlServer;
+import io.holdfast.testkit.zookeeper.ZooKeeperServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/** How to start each server; all keep on disk what they have acknowledged. */
+final class Servers {
+  private static final int ANSWER = 7;
+  private static final int ANSWER_MILLIS = 1_000;
+
+  private Servers() {}
+
+  /** In the order of the record. */
+  static Map<String, Supplier<StartedServer>> all() {
+    Map<String, Supplier<StartedServer>> all = new LinkedHashMap<>();
+    all.put("postgresql", () -> sql(SqlKind.POSTGRESQL));
+    all.put("mariadb", () -> sql(SqlKind.MARIADB));
+    all.put("mysql", () -> sql(SqlKind.MYSQL));
+    all.put("redis", Servers::redis);
+    all.put("zookeeper", Servers::zooKeeper);
+    all.put("etcd", Servers::etcd);
+    all.put("consul", Servers::consul);
+    return all;
+  }
+
+  private static StartedServer sql(SqlKind kind) {
+    SqlServer server = kind.startWithAClock();
+    return new StartedServer(
+        server.version(),
+        server.storeUri(),
+        server.port(),
+        server::restart,
+        server::clockAhead,
+        server);
+  }
+
+  private static StartedServer redis() {
+    ServerProcess process = ServerProcess.of("redis-server");
+    int port = ServerProcess.freePort();
+    SkewedClock clock = SkewedClock.in(process.folder());
+    List<String> arguments = List.of(
+        "--port", Integer.toString(port),
+        "--bind", "127.0.0.1",
+        "--dir", process.folder().toString(),
+        "--save", "",
+        "--appendonly", "yes",
+        "--appendfsync", "always");
+    Runnable start = () -> {
+      process.start(arguments, clock.environment());
+      Await.until("redis-server answers", () -> isPong(port));
+    };
+    start.run();
+    return new StartedServer(
+        "Redis, appendfsync always",
+        "redis://127.0.0.1:" + port,
+        port,
+        () -> {
+          process.kill();
+          start.run();
+        },
+        clock::set,
+        process);
+  }
+
+  private static boolean isPong(int port) {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      socket.setSoTimeout(ANSWER_MILLIS);
+      socket.getOutputStream().write("PING\r\n".getBytes(StandardCharsets.US_ASCII));
+      byte[] said = socket.getInputStream().readNBytes(ANSWER);
+      return new String(said, StandardCharsets.US_ASCII).equals("+PONG\r\n");
+    } catch (IOException e) {
+      // not there yet
+      return false;
+    }
+  }
+
+  private static StartedServer zooKeeper() {
+    ZooKeeperServer server = ZooKeeperServer.alone();
+    return new StartedServer(
+        server.version(),
+        "zookeeper://" + server.address(),
+        server.port(),
+        server::restart,
+        null,
+        server);
+  }
+
+  /** Go asks the kernel for the time, so that its clock cannot be moved without moving the machine's. */
+  private static StartedServer etcd() {
+    EtcdServer server = EtcdServer.with();
+    return new StartedServer(
+        server.version(), server.uri(), server.port(), server::restart, null, server);
+  }
+
+  private static StartedServer consul() {
+    ConsulServer server = ConsulServer.with();
+    return new StartedServer(
+        server.version(), server.uri(), server.port(), server::restart, null, server);
+  }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.bench.record;
+
+import io.holdfast.verify.Verdict;
+
+/** One store's line in the record. */
+record Survival(String store, String version, long seed, long seconds, Verdict verdict) {
+  static final String HEAD =
+      "| Store | Requests | Grants | Pauses | Kills | Restarts | Cut off | Clock steps |"
+          + " Losses told | Writes kept out by tokens | Leases that a step has ended | Broken | Again |\n"
+          + "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+
+  boolean passed() {
+    return verdict.outcome() == Verdict.Outcome.PASSED;
+  }
+
+  String row() {
+    return "| " + version + cells() + " | " + broken() + " | `dev/verify --seed " + seed
+        + " --seconds " + seconds + " " + store + "` |\n";
+  }
+
+  private String cells() {
+    StringBuilder cells = new StringBuilder();
+    for (String name : new String[] {
+      "requests",
+      "grants",
+      "pauses",
+      "kills",
+      "restarts of the server",
+      "times it was cut off",
+      "steps of its clock",
+      "losses told",
+      "overlaps prevented by the token",
+      "leases that a step has ended"
+    }) {
+      cells.append(" | ").append(verdict.counts().getOrDefault(name, 0L));
+    }
+    return cells.toString();
+  }
+
+  private String broken() {
+    return switch (verdict.outcome()) {
+      case PASSED -> "nothing";
+      case BROKEN -> String.join(", ", verdict.invariants());
+      case INCONCLUSIVE -> "nothing can be said: " + verdict.why();
+    };
+  }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.verify;
+
+import io.holdfast.Ticker;
+import io.holdfast.verify.VerifySettings.Fault;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+
+/** The faults of a run, one after another, in turns, so that each takes place in a short run too. */
+final class Disturbance {
+  private final Crew crew;
+  private final @Nullable OwnServer server;
+  private final Journal journal;
+  private final SplittableRandom random;
+  private final Ticker ticker = Ticker.system();
+  private final long leaseNanos;
+  private final List<Fault> faults;
+  private int turn;
+  private long nextAt;
+
+  /** What ends the fault that lasts, if one does. */
+  private @Nullable End end;
+
+  /** What ends a fault. */
+  @FunctionalInterface
+  private interface End {
+    void run() throws IOException, InterruptedException;
+  }
+
+  Disturbance(
+      Crew crew,
+      @Nullable OwnServer server,
+      VerifySettings settings,
+      Journal journal,
+      SplittableRandom random) {
+    this.crew = crew;
+    this.server = server;
+    this.journal = journal;
+    this.random = random;
+    leaseNanos = settings.lease().toNanos();
+    faults = new ArrayList<>(settings.faults());
+    faults.sort(null);
+    turn = faults.isEmpty() ? 0 : random.nextInt(faults.size());
+    nextAt = ticker.nanos() + random.nextLong(leaseNanos / 2);
+  }
+
+  /** Begins or ends a fault, if it is time. */
+  void step() throws IOException, InterruptedException {
+    if (faults.isEmpty() || ticker.nanos() - nextAt < 0) {
+      return;
+    }
+    if (end != null) {
+      quiet();
+      nextAt = ticker.nanos() + random.nextLong(leaseNanos / 2);
+      return;
+    }
+    Fault fault = faults.get(turn++ % faults.size());
+    begin(fault);
+    long lasts = end == null
+        ? random.nextLong(leaseNanos)
+        : leaseNanos / 4 + random.nextLong(leaseNanos * 7 / 4);
+    nextAt = ticker.nanos() + lasts;
+  }
+
+  private void begin(Fault fault) throws IOException, InterruptedException {
+    switch (fault) {
+      case PAUSE -> {
+        crew.pause();
+        end = crew::resume;
+      }
+      case KILL -> crew.kill();
+      case RESTART -> {
+        server().restart();
+        say(What.RESTARTED, "");
+      }
+      case PARTITION -> {
+        server().cut();
+        say(What.CUT, "");
+        end = () -> {
+          server().heal();
+          say(What.HEALED, "");
+        };
+      }
+      case CLOCK -> {
+        setClock(Duration.ofNanos(random.nextLong(-leaseNanos * 2, leaseNanos * 2)));
+        end = () -> setClock(Duration.ZERO);
+      }
+    }
+  }
+
+  private void setClock(Duration ahead) {
+    server().setClock(ahead);
+    say(What.STEPPED, "by now " + ahead.toMillis() + " ms ahead");
+  }
+
+  private OwnServer server() {
+    return Objects.requireNonNull(server, "a fault of a server that is not ours");
+  }
+
+  /** Ends what lasts. */
+  void quiet() throws IOException, InterruptedException {
+    End ending = end;
+    end = null;
+    if (ending != null) {
+      ending.run();
+    }
+  }
+
+  private void say(What what, String text) {
+    journal.add(Fact.of(what, ticker.nanos(), text));
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.verify;
+
+import io.holdfast.verify.Operation.Kind;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Makes operations of a record. A hold was taken between the request and its answer. It ended while it was given back; and
+ * where it was lost, or its process died, at any time after it was last seen to be valid. A request that failed may have
+ * taken the lock and given it back: that asks nothing of anybody else, and is left out.
+ */
+final class Operations {
+  /** What is known of a hold. */
+  private static final class Seen {
+    private final long requested;
+    private long valid;
+    private long acquired;
+    private boolean has;
+    private long token;
+    private long releasing;
+    private long released = Operation.OPEN;
+
+    Seen(long requested) {
+      this.requested = requested;
+      this.valid = requested;
+    }
+  }
+
+  private Operations() {}
+
+  /** Returns what was done to each lock. */
+  static Map<String, List<Operation>> of(List<Fact> facts) {
+    Map<String, Map<String, Seen>> locks = new LinkedHashMap<>();
+    for (Fact fact : facts) {
+      if (fact.hold() == 0) {
+        continue;
+      }
+      Map<String, Seen> holds = locks.computeIfAbsent(fact.lock(), name -> new LinkedHashMap<>());
+      see(holds.computeIfAbsent(fact.key(), key -> new Seen(fact.at())), fact);
+    }
+    Map<String, List<Operation>> operations = new LinkedHashMap<>();
+    locks.forEach((name, holds) -> {
+      List<Operation> done = new ArrayList<>();
+      holds.forEach((key, hold) -> add(done, key, hold));
+      operations.put(name, done);
+    });
+    return operations;
+  }
+
+  private static void see(Seen hold, Fact fact) {
+    switch (fact.what()) {
+      case ACQUIRED -> {
+        hold.has = true;
+        hold.acquired = fact.at();
+        hold.token = fact.token();
+      }
+      case VALID -> hold.valid = fact.at();
+      case RELEASING -> hold.releasing = fact.at();
+      case RELEASED -> hold.released = fact.at();
+      default -> {
+        // says nothing of when it was held
+      }
+    }
+  }
+
+  private static void add(List<Operation> done, String key, Seen hold) {
+    if (hold.has) {
+      boolean back = hold.released != Operation.OPEN;
+      done.add(new Operation(Kind.ACQUIRE, key, hold.token, hold.requested, hold.acquired));
+      done.add(new Operation(
+          Kind.END, key, hold.token, back ? hold.releasing : hold.valid, hold.released));
+    }
+  }
+}
