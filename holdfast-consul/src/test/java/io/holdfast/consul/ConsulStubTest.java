@@ -29,6 +29,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
@@ -94,10 +95,14 @@ class ConsulStubTest {
     ConsulStore store = store("");
     Claim mine = claim();
     grant(store, mine);
+    AtomicBoolean both = new AtomicBoolean();
     agent.script = asked -> {
+      // both are asked of the same agent before it answers one of them; this is the second answer
       if (asked.isFor("/v1/txn")) {
-        // both are asked of the same agent, and this is the second answer
+        both.set(true);
         Await.until("the renewal has failed", () -> engine.told.contains("disturbed"));
+      } else {
+        Await.until("both were asked", both::get);
       }
       return StubAgent.Reply.of(500, "No known Consul servers");
     };

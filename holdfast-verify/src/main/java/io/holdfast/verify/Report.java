@@ -62,8 +62,8 @@ final class Report {
         bar.see(each);
       }
       if (near && isMark(each.what()) && (each.lock().isEmpty() || each.lock().equals(at.lock()))) {
-        marks.add("[" + Json.quoted(each.worker()) + "," + millis(each.at() - began) + ","
-            + Json.quoted(each.what().name()) + "]");
+        marks.add("[" + Json.quoted(each.worker().isEmpty() ? "server" : each.worker()) + ","
+            + millis(each.at() - began) + "," + Json.quoted(each.what().name()) + "]");
       }
     }
     String held = bars.values().stream()
@@ -80,7 +80,17 @@ final class Report {
 
   private static boolean isMark(What what) {
     return switch (what) {
-      case PAUSED, RESUMED, KILLED, ACCEPTED, REFUSED, LOST, NOT_MINE -> true;
+      case PAUSED,
+          RESUMED,
+          KILLED,
+          ACCEPTED,
+          REFUSED,
+          LOST,
+          NOT_MINE,
+          RESTARTED,
+          CUT,
+          HEALED,
+          STEPPED -> true;
       default -> false;
     };
   }

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.verify;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.testkit.process.ServerPrograms;
+import io.holdfast.verify.VerifySettings.Fault;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The page, looked at in a browser that has no network. */
+class ReportTest {
+  private static final Pattern CULPRIT =
+      Pattern.compile("<rect x=\"([0-9.]+)\"[^>]* width=\"([0-9.]+)\" class=\"culprit\">");
+  private static final long SECOND = 1_000_000_000L;
+
+  @TempDir
+  Path folder;
+
+  private Path page = Path.of("");
+
+  private static Fact fact(What what, double seconds, String worker, long token) {
+    return new Fact(what, (long) (seconds * SECOND), worker, "x", 1, token, "");
+  }
+
+  /** One believes in his hold half a second too long, and was stopped meanwhile. */
+  @BeforeEach
+  void write() throws IOException {
+    List<Fact> facts = List.of(
+        fact(What.REQUESTED, 0, "0.0", 0),
+        fact(What.ACQUIRED, 1, "0.0", 10),
+        new Fact(What.PAUSED, SECOND * 3 / 2, "0.0", "", 0, 0, ""),
+        Fact.of(What.CUT, SECOND * 8 / 5, ""),
+        fact(What.ACQUIRED, 2, "1.0", 20),
+        fact(What.VALID, 2.4, "1.0", 20),
+        fact(What.VALID, 2.5, "0.0", 10));
+    List<Violation> violations = Judgement.of(facts);
+    assertThat(violations).hasSize(1);
+    VerifySettings settings = new VerifySettings(
+        "memory:",
+        Protocol.HOLDFAST,
+        Duration.ofSeconds(10),
+        2,
+        Duration.ofSeconds(1),
+        Duration.ZERO,
+        Set.of(Fault.PAUSE),
+        false,
+        7,
+        List.of());
+    Verdict verdict = new Verdict(
+        Verdict.Outcome.BROKEN, Map.of("grants", 1234L), List.of("I1"), List.of("I1"), "");
+    page = folder.resolve("report.html");
+    Files.writeString(
+        page,
+        Report.page(
+            verdict, "redis://here/</script><b id=\"got-in\">", settings, facts, violations));
+  }
+
+  private String look(String... options) {
+    List<String> arguments = new ArrayList<>(List.of(
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--no-first-run",
+        "--host-resolver-rules=MAP * ~NOTFOUND",
+        "--user-data-dir=" + folder.resolve("profile")));
+    arguments.addAll(List.of(options));
+    arguments.add(page.toUri().toString());
+    return ServerPrograms.run("chromium-headless-shell", arguments, "");
+  }
+
+  @Test
+  void theBrowser_drawsWhoBelievedInWhat() {
+    String seen = look("--dump-dom");
+    assertThat(seen).contains("data-ready=\"yes\"").contains("<td>1,234</td>");
+    assertThat(seen)
+        .contains(
+            "I1 at 2500 ms, worker 0.0, lock x, token 10: it believes in its hold, and 1.0#1 has the lock already");
+    assertThat(seen).contains("worker 0.0</text>", "worker 1.0</text>", "server</text>");
+    assertThat(seen).contains("paused at 1500 ms", "cut at 1600 ms");
+    Matcher culprit = CULPRIT.matcher(seen);
+    assertThat(culprit.find()).as("a red bar").isTrue();
+    // it is drawn from 1.0 s to 4.0 s, and its holder believed from 1.0 to 2.5
+    double scale = (960 - 70 - 10) / 3.0;
+    assertThat(Double.parseDouble(culprit.group(1))).isBetween(69.9, 70.1);
+    assertThat(Double.parseDouble(culprit.group(2))).isBetween(1.5 * scale - 1, 1.5 * scale + 1);
+  }
+
+  /** A name is a text, whatever is in it. */
+  @Test
+  void theStoresName_isNoMarkup() {
+    assertThat(look("--dump-dom"))
+        .contains("redis://here/&lt;/script&gt;&lt;b id=\"got-in\"&gt;")
+        .doesNotContain("<b id=");
+  }
+}
