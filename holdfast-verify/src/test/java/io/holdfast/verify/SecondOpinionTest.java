@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 /** What a record makes of a lock, whoever judges it. */
 class SecondOpinionTest {
-  private static final int MANY = 50_000;
+  private static final int MANY = 20_000;
 
   private static Fact fact(What what, long at, String worker, long hold, long token) {
     return new Fact(what, at, worker, "x", hold, token, "");

@@ -9,10 +9,7 @@ import io.holdfast.testkit.process.SkewedClock;
 import io.holdfast.testkit.sql.SqlKind;
 import io.holdfast.testkit.sql.SqlServer;
 import io.holdfast.testkit.zookeeper.ZooKeeperServer;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.Socket;
-import java.nio.charset.StandardCharsets;
+import java.io.UncheckedIOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,9 +17,6 @@ import java.util.function.Supplier;
 
 /** How to start each server; all keep on disk what they have acknowledged. */
 final class Servers {
-  private static final int ANSWER = 7;
-  private static final int ANSWER_MILLIS = 1_000;
-
   private Servers() {}
 
   /** In the order of the record. */
@@ -46,7 +40,8 @@ final class Servers {
         server.port(),
         server::restart,
         server::clockAhead,
-        server);
+        () -> ServerCounts.sql(server),
+        server::close);
   }
 
   private static StartedServer redis() {
@@ -74,16 +69,14 @@ final class Servers {
           start.run();
         },
         clock::set,
-        process);
+        () -> ServerCounts.redis(port),
+        process::close);
   }
 
   private static boolean isPong(int port) {
-    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-      socket.setSoTimeout(ANSWER_MILLIS);
-      socket.getOutputStream().write("PING\r\n".getBytes(StandardCharsets.US_ASCII));
-      byte[] said = socket.getInputStream().readNBytes(ANSWER);
-      return new String(said, StandardCharsets.US_ASCII).equals("+PONG\r\n");
-    } catch (IOException e) {
+    try {
+      return ServerCounts.line(port, "PING").equals("+PONG");
+    } catch (UncheckedIOException e) {
       // not there yet
       return false;
     }
@@ -97,19 +90,32 @@ final class Servers {
         server.port(),
         server::restart,
         null,
-        server);
+        () -> ServerCounts.zooKeeper(server),
+        server::close);
   }
 
   /** Go asks the kernel for the time, so that its clock cannot be moved without moving the machine's. */
   private static StartedServer etcd() {
     EtcdServer server = EtcdServer.with();
     return new StartedServer(
-        server.version(), server.uri(), server.port(), server::restart, null, server);
+        server.version(),
+        server.uri(),
+        server.port(),
+        server::restart,
+        null,
+        () -> ServerCounts.etcd(server),
+        server::close);
   }
 
   private static StartedServer consul() {
     ConsulServer server = ConsulServer.with();
     return new StartedServer(
-        server.version(), server.uri(), server.port(), server::restart, null, server);
+        server.version(),
+        server.uri(),
+        server.port(),
+        server::restart,
+        null,
+        () -> ServerCounts.consul(server),
+        server::close);
   }
 }

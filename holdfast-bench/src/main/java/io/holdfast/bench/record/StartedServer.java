@@ -7,8 +7,10 @@ import io.holdfast.verify.VerifySettings.Fault;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A server of the test kit, behind a tunnel through which all workers go. */
@@ -18,7 +20,8 @@ final class StartedServer implements OwnServer, AutoCloseable {
   private final Tunnel tunnel;
   private final Runnable restart;
   private final @Nullable Consumer<Duration> clock;
-  private final AutoCloseable server;
+  private final Supplier<Map<String, Long>> counts;
+  private final Runnable end;
 
   /**
    * Takes a server that answers.
@@ -28,7 +31,8 @@ final class StartedServer implements OwnServer, AutoCloseable {
    * @param port the port in that address
    * @param restart kills it and starts it again
    * @param clock sets its clock; null where that cannot be done
-   * @param server ends it
+   * @param counts counts what it keeps for its clients
+   * @param end ends it
    */
   StartedServer(
       String version,
@@ -36,13 +40,15 @@ final class StartedServer implements OwnServer, AutoCloseable {
       int port,
       Runnable restart,
       @Nullable Consumer<Duration> clock,
-      AutoCloseable server) {
+      Supplier<Map<String, Long>> counts,
+      Runnable end) {
     this.version = version;
     this.tunnel = new Tunnel(port);
     this.uri = uri.replace(":" + port, ":" + tunnel.port());
     this.restart = restart;
     this.clock = clock;
-    this.server = server;
+    this.counts = counts;
+    this.end = end;
   }
 
   String version() {
@@ -51,6 +57,11 @@ final class StartedServer implements OwnServer, AutoCloseable {
 
   String uri() {
     return uri;
+  }
+
+  /** What it keeps for its clients: rows, keys, nodes, sessions, watches, connections, as it has them. */
+  Map<String, Long> counts() {
+    return counts.get();
   }
 
   @Override
@@ -91,8 +102,8 @@ final class StartedServer implements OwnServer, AutoCloseable {
   }
 
   @Override
-  public void close() throws Exception {
+  public void close() {
     tunnel.close();
-    server.close();
+    end.run();
   }
 }
