@@ -23,7 +23,7 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /** Runs the verifier on servers of its own, with all faults: {@code dev/verify [--seed N] [--seconds N] [--write] [STORE...]}. */
-public final class Record {
+public final class FaultRuns {
   private static final Duration LEASE = Duration.ofSeconds(2);
   private static final int CLIENTS = 8;
   private static final int USAGE = 64;
@@ -37,18 +37,18 @@ public final class Record {
   private long seconds = SECONDS;
   private boolean write;
 
-  private Record() {}
+  private FaultRuns() {}
 
   /** Exits with 0 if nothing was broken, 1 if something was or nothing could be said, 64 for what it does not understand. */
   public static void main(String[] arguments) throws Exception {
-    Record record = new Record();
-    if (!record.understands(List.of(arguments))) {
+    FaultRuns runs = new FaultRuns();
+    if (!runs.understands(List.of(arguments))) {
       System.err.println(
           "usage: dev/verify [--seed N] [--seconds N] [--write] [STORE...]; the stores are "
               + String.join(", ", Servers.all().keySet()));
       System.exit(USAGE);
     }
-    System.exit(record.run() ? 0 : 1);
+    System.exit(runs.run() ? 0 : 1);
   }
 
   private boolean understands(List<String> arguments) {
