@@ -190,7 +190,14 @@ final class EtcdContext {
         .thenCompose(term -> claim
             .place
             .moving(term, to == waiting)
-            .map(move -> move(claim, to, move))
+            .map(move -> {
+              // once more, now that the move is noted and nothing more is promised of the other lease
+              if (to != waiting && !term.lasts(promised(claim))) {
+                claim.place.notMoved(move);
+                return move(claim, to);
+              }
+              return move(claim, to, move);
+            })
             .orElseGet(() -> CompletableFuture.completedFuture(Optional.empty())));
   }
 
@@ -199,10 +206,12 @@ final class EtcdContext {
    * should the move's answer be lost, the other one must not end before that.
    */
   private CompletableFuture<EtcdLease.Term> young(EtcdClaim claim, EtcdLease to) {
+    return to == waiting ? to.young() : to.lasting(promised(claim));
+  }
+
+  private static long promised(EtcdClaim claim) {
     EtcdLease.Term from = claim.place.term();
-    return from == null || to == waiting
-        ? to.young()
-        : to.lasting(from.promisedUntil(claim.claim.lease()));
+    return from == null ? Long.MIN_VALUE : from.promisedUntil(claim.claim.lease());
   }
 
   private CompletableFuture<Optional<EtcdLease.Term>> move(

@@ -74,9 +74,9 @@ final class EtcdLease {
       return Duration.ofSeconds(seconds);
     }
 
-    /** It does not end before this moment, whatever is renewed from here on. */
-    private long endsAt() {
-      return anchor.nanos() + nanos();
+    /** Whether it does not end before a moment. */
+    boolean lasts(long untilNanos) {
+      return untilNanos == Long.MIN_VALUE || anchor.nanos() + nanos() - untilNanos >= 0;
     }
 
     /** When what was promised of it for so long ends. */
@@ -188,9 +188,8 @@ final class EtcdLease {
   /** Returns the same, and one that does not end before a moment at which one of this length that began now would not. */
   CompletableFuture<Term> lasting(long untilNanos) {
     return young()
-        .thenCompose(term -> term.endsAt() - untilNanos >= 0
-            ? CompletableFuture.completedFuture(term)
-            : renewed(term));
+        .thenCompose(term ->
+            term.lasts(untilNanos) ? CompletableFuture.completedFuture(term) : renewed(term));
   }
 
   private CompletableFuture<Term> renewed(Term term) {

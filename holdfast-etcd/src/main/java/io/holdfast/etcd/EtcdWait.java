@@ -9,6 +9,7 @@ import io.etcd.jetcd.kv.TxnResponse;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.watch.WatchResponse;
+import io.holdfast.Moment;
 import io.holdfast.spi.Grant;
 import java.time.Duration;
 import java.util.List;
@@ -205,9 +206,12 @@ final class EtcdWait {
       context.events.lookAgain(claim.claim.id());
       return;
     }
+    EtcdLease.Term maybe = claim.place.term();
+    // read before the lease is known to be settled: a move that is noted later looks at what was promised until then
+    Moment anchor = maybe == null ? context.runtime.ticker().now() : maybe.anchor();
     EtcdLease.Term term = claim.place.settled(own);
-    if (term != null && isLongEnough(term)) {
-      granted(revision, term, given(term), othersWait);
+    if (term != null && term == maybe && isLongEnough(term, anchor)) {
+      granted(revision, anchor, given(term), othersWait);
       return;
     }
     // a move may still come, or there is too little of the lease left: the key is put under the hold's own
@@ -217,7 +221,7 @@ final class EtcdWait {
       if (failure != null || moved.isEmpty()) {
         context.events.lookAgain(claim.claim.id());
       } else {
-        granted(revision, moved.get(), claim.claim.lease(), othersWait);
+        granted(revision, moved.get().anchor(), claim.claim.lease(), othersWait);
       }
     });
   }
@@ -227,12 +231,12 @@ final class EtcdWait {
     return term.length().compareTo(lease) < 0 ? term.length() : lease;
   }
 
-  private boolean isLongEnough(EtcdLease.Term term) {
-    return context.runtime.ticker().elapsedNanos(term.anchor()) < given(term).toNanos() / 2;
+  private boolean isLongEnough(EtcdLease.Term term, Moment anchor) {
+    return context.runtime.ticker().elapsedNanos(anchor) < given(term).toNanos() / 2;
   }
 
-  private void granted(long revision, EtcdLease.Term term, Duration lease, boolean othersWait) {
-    context.events.granted(claim.claim.id(), new Grant(revision, term.anchor(), lease, othersWait));
+  private void granted(long revision, Moment anchor, Duration lease, boolean othersWait) {
+    context.events.granted(claim.claim.id(), new Grant(revision, anchor, lease, othersWait));
   }
 
   private final class Events implements Watch.Listener {

@@ -17,7 +17,7 @@ final class Disturbance {
   private final @Nullable OwnServer server;
   private final Journal journal;
   private final SplittableRandom random;
-  private final Ticker ticker = Ticker.system();
+  private final Ticker ticker;
   private final long leaseNanos;
   private final List<Fault> faults;
   private int turn;
@@ -37,7 +37,9 @@ final class Disturbance {
       @Nullable OwnServer server,
       VerifySettings settings,
       Journal journal,
+      Ticker ticker,
       SplittableRandom random) {
+    this.ticker = ticker;
     this.crew = crew;
     this.server = server;
     this.journal = journal;
@@ -75,15 +77,16 @@ final class Disturbance {
       }
       case KILL -> crew.kill();
       case RESTART -> {
+        say(What.RESTARTING, 0);
         server().restart();
-        say(What.RESTARTED, "");
+        say(What.RESTARTED, 0);
       }
       case PARTITION -> {
+        say(What.CUT, 0);
         server().cut();
-        say(What.CUT, "");
         end = () -> {
           server().heal();
-          say(What.HEALED, "");
+          say(What.HEALED, 0);
         };
       }
       case CLOCK -> {
@@ -94,8 +97,8 @@ final class Disturbance {
   }
 
   private void setClock(Duration ahead) {
+    say(What.STEPPED, ahead.toNanos());
     server().setClock(ahead);
-    say(What.STEPPED, "by now " + ahead.toMillis() + " ms ahead");
   }
 
   private OwnServer server() {
@@ -111,7 +114,7 @@ final class Disturbance {
     }
   }
 
-  private void say(What what, String text) {
-    journal.add(Fact.of(what, ticker.nanos(), text));
+  private void say(What what, long number) {
+    journal.add(new Fact(what, ticker.nanos(), "", "", 0, number, ""));
   }
 }

@@ -4,6 +4,7 @@ package io.holdfast.verify;
 import io.holdfast.DistributedLock;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
+import io.holdfast.HoldfastException;
 import io.holdfast.JavaLock;
 import io.holdfast.LockOptions;
 import io.holdfast.spi.Stores;
@@ -49,37 +50,51 @@ final class HoldfastLocker implements Locker {
 
   /** Two entries and two exits, with a stranger between them who must be refused. */
   @Override
-  public Optional<String> tryReentrancy(String name) throws InterruptedException {
+  public Optional<String> tryReentrancy(String name, Witness witness) throws InterruptedException {
     JavaLock lock = holdfast.lock(name, options).asJavaLock();
     if (!lock.tryLock(1, TimeUnit.SECONDS)) {
       return Optional.empty();
     }
+    Optional<String> wrong = Optional.empty();
+    long token = 0;
     try {
-      long token = lock.hold().token();
-      boolean again = lock.tryLock();
-      if (lock.isHeldByCurrentThread() && lock.hold().token() == token) {
-        if (!again) {
-          return Optional.of("its owner was not let in again");
-        }
-        if (lock.holdCount() != 2) {
-          return Optional.of("entered twice, and counted as " + lock.holdCount());
-        }
-      }
-      if (again) {
-        lock.unlock();
-      }
-      CompletableFuture<Boolean> stranger =
-          CompletableFuture.supplyAsync(() -> isLetOut(lock), THREAD_EACH);
-      return stranger.get()
-          ? Optional.of("a thread that is not in the lock left it")
-          : Optional.empty();
-    } catch (ExecutionException e) {
-      throw new IllegalStateException(e.getCause());
+      token = lock.hold().token();
+      witness.entered(token);
+      wrong = comeInAgain(lock, token, witness);
     } catch (IllegalMonitorStateException e) {
       // lost between two of these lines, which is nothing that counts
       return Optional.empty();
     } finally {
-      leave(lock);
+      leave(lock, token, witness);
+    }
+    return wrong;
+  }
+
+  private static Optional<String> comeInAgain(JavaLock lock, long token, Witness witness)
+      throws InterruptedException {
+    boolean again = lock.tryLock();
+    boolean same = lock.isHeldByCurrentThread() && lock.hold().token() == token;
+    if (same && !again) {
+      return Optional.of("its owner was not let in again");
+    }
+    if (same && lock.holdCount() != 2) {
+      return Optional.of("entered twice, and counted as " + lock.holdCount());
+    }
+    if (again) {
+      if (same) {
+        witness.reentered(token);
+      }
+      lock.unlock();
+      if (same) {
+        witness.left(token);
+      }
+    }
+    try {
+      return CompletableFuture.supplyAsync(() -> isLetOut(lock), THREAD_EACH).get()
+          ? Optional.of("a thread that is not in the lock left it")
+          : Optional.empty();
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(e.getCause());
     }
   }
 
@@ -93,13 +108,24 @@ final class HoldfastLocker implements Locker {
     }
   }
 
-  private static void leave(JavaLock lock) {
+  private static void leave(JavaLock lock, long token, Witness witness) {
+    if (token != 0) {
+      witness.leaving(token);
+    }
+    boolean lost = false;
     try {
       lock.unlock();
     } catch (IllegalMonitorStateException e) {
       // lost meanwhile: that is told, and no error here
+      lost = true;
+    } catch (HoldfastException e) {
+      // the store did not say: what was found before is not to be lost with it
       System.getLogger(HoldfastLocker.class.getName())
-          .log(System.Logger.Level.DEBUG, "lost in a reentrant lock", e);
+          .log(System.Logger.Level.DEBUG, "the release goes on in the background", e);
+      return;
+    }
+    if (token != 0) {
+      witness.over(token, lost);
     }
   }
 

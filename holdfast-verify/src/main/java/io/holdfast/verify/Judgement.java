@@ -18,7 +18,9 @@ import org.jspecify.annotations.Nullable;
  * already in somebody's hands is no matter of clocks.
  */
 final class Judgement {
+  private final ServerTroubles troubles;
   private final List<Violation> violations = new ArrayList<>();
+  private final Set<String> endedByAStep = new HashSet<>();
   private final Map<String, Seen> locks = new HashMap<>();
   private final Map<String, HoldSeen> holds = new HashMap<>();
   private final Set<String> paused = new HashSet<>();
@@ -50,13 +52,28 @@ final class Judgement {
     Fact invalid;
   }
 
-  private Judgement() {}
+  private Judgement(ServerTroubles troubles) {
+    this.troubles = troubles;
+  }
 
-  /** Returns where the record shows that something was broken. */
+  /** Judges a run on somebody else's server: returns where the record shows that something was broken. */
   static List<Violation> of(List<Fact> facts) {
-    Judgement judgement = new Judgement();
+    return of(facts, ServerTroubles.none()).violations();
+  }
+
+  static Judgement of(List<Fact> facts, ServerTroubles troubles) {
+    Judgement judgement = new Judgement(troubles);
     facts.forEach(judgement::see);
-    return judgement.violations;
+    return judgement;
+  }
+
+  List<Violation> violations() {
+    return violations;
+  }
+
+  /** How many holds a step of the server's clock has ended under holders that could not know, as the store declares. */
+  long endedByAStep() {
+    return endedByAStep.size();
   }
 
   private void see(Fact fact) {
@@ -93,6 +110,9 @@ final class Judgement {
           RELEASED,
           STARTED,
           QUIET,
+          REENTERED,
+          LEFT,
+          RESTARTING,
           RESTARTED,
           CUT,
           HEALED,
@@ -134,6 +154,10 @@ final class Judgement {
     if (hold.acquired && hold.order < lock.highestOrder && !lock.highest.equals(hold.overlaps)) {
       // it goes on to believe: once for each that it overlaps is enough
       hold.overlaps = lock.highest;
+      if (troubles.stepMayHaveEnded(fact.at())) {
+        endedByAStep.add(fact.key());
+        return;
+      }
       broken("I1", fact, "it believes in its hold, and " + lock.highest + " has the lock already");
     }
   }
@@ -177,7 +201,11 @@ final class Judgement {
       if (invalid != null && !killed.contains(invalid.worker())) {
         broken("I9", invalid, "its loss was never told");
       } else if (gone != null && !killed.contains(gone.worker())) {
-        broken("I6", gone, "it was gone at its release, and no loss was told");
+        if (troubles.stepMayHaveEnded(gone.at())) {
+          endedByAStep.add(key);
+        } else if (!troubles.wasAwayBefore(gone.at())) {
+          broken("I6", gone, "it was gone at its release, and no loss was told");
+        }
       }
     });
   }

@@ -18,13 +18,32 @@ interface Locker extends AutoCloseable {
    */
   Optional<Grip> acquire(String name, Duration wait, Runnable onLost) throws InterruptedException;
 
+  /** Is told where somebody is in a reentrant lock. */
+  interface Witness {
+    /** He has it. */
+    void entered(long token);
+
+    /** He is in once more. */
+    void reentered(long token);
+
+    /** He has left once, and is in still. */
+    void left(long token);
+
+    /** He leaves for the last time. */
+    void leaving(long token);
+
+    /** He has left for the last time; or had lost it. */
+    void over(long token, boolean lost);
+  }
+
   /**
    * Uses a lock as a reentrant one, if the protocol has such.
    *
+   * @param witness is told
    * @return what was wrong; empty if nothing
    * @throws InterruptedException if the thread is interrupted
    */
-  default Optional<String> tryReentrancy(String name) throws InterruptedException {
+  default Optional<String> tryReentrancy(String name, Witness witness) throws InterruptedException {
     return Optional.empty();
   }
 

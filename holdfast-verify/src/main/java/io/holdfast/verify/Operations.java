@@ -9,8 +9,9 @@ import java.util.Map;
 
 /**
  * Makes operations of a record. A hold was taken between the request and its answer. It ended while it was given back; and
- * where it was lost, or its process died, at any time after it was last seen to be valid. A request that failed may have
- * taken the lock and given it back: that asks nothing of anybody else, and is left out.
+ * where it was lost, or its process died, at any time after it was last seen to be valid; earlier, if a step of the
+ * server's clock may have ended it. A request that failed may have taken the lock and given it back: that asks nothing of
+ * anybody else, and is left out.
  */
 final class Operations {
   /** What is known of a hold. */
@@ -22,6 +23,8 @@ final class Operations {
     private long token;
     private long releasing;
     private long released = Operation.OPEN;
+    private final List<Long> reentered = new ArrayList<>();
+    private final List<Long> left = new ArrayList<>();
 
     Seen(long requested) {
       this.requested = requested;
@@ -32,7 +35,7 @@ final class Operations {
   private Operations() {}
 
   /** Returns what was done to each lock. */
-  static Map<String, List<Operation>> of(List<Fact> facts) {
+  static Map<String, List<Operation>> of(List<Fact> facts, ServerTroubles troubles) {
     Map<String, Map<String, Seen>> locks = new LinkedHashMap<>();
     for (Fact fact : facts) {
       if (fact.hold() == 0) {
@@ -44,7 +47,7 @@ final class Operations {
     Map<String, List<Operation>> operations = new LinkedHashMap<>();
     locks.forEach((name, holds) -> {
       List<Operation> done = new ArrayList<>();
-      holds.forEach((key, hold) -> add(done, key, hold));
+      holds.forEach((key, hold) -> add(done, key, hold, troubles));
       operations.put(name, done);
     });
     return operations;
@@ -60,18 +63,27 @@ final class Operations {
       case VALID -> hold.valid = fact.at();
       case RELEASING -> hold.releasing = fact.at();
       case RELEASED -> hold.released = fact.at();
+      case REENTERED -> hold.reentered.add(fact.at());
+      case LEFT -> hold.left.add(fact.at());
       default -> {
         // says nothing of when it was held
       }
     }
   }
 
-  private static void add(List<Operation> done, String key, Seen hold) {
-    if (hold.has) {
-      boolean back = hold.released != Operation.OPEN;
-      done.add(new Operation(Kind.ACQUIRE, key, hold.token, hold.requested, hold.acquired));
-      done.add(new Operation(
-          Kind.END, key, hold.token, back ? hold.releasing : hold.valid, hold.released));
+  private static void add(List<Operation> done, String key, Seen hold, ServerTroubles troubles) {
+    if (!hold.has) {
+      return;
     }
+    boolean back = hold.released != Operation.OPEN;
+    long from = troubles.endedNotBefore(back ? hold.releasing : hold.valid);
+    done.add(new Operation(Kind.ACQUIRE, key, hold.token, hold.requested, hold.acquired));
+    // who was in again and lost it all is out at once: only those that left are counted
+    for (int i = 0; i < hold.left.size(); i++) {
+      done.add(new Operation(Kind.ACQUIRE, key, hold.token, hold.acquired, hold.reentered.get(i)));
+      done.add(new Operation(Kind.END, key, hold.token, hold.reentered.get(i), hold.left.get(i)));
+    }
+    done.add(
+        new Operation(Kind.END, key, hold.token, Math.max(hold.requested, from), hold.released));
   }
 }

@@ -16,7 +16,7 @@ public interface OwnServer {
   Set<Fault> faults();
 
   /**
-   * Ends it as a lost machine does, and starts it again on what it has on its disk. Returns when it answers.
+   * Kills its process, and starts it again on what that has written. Returns when it answers.
    *
    * @throws IOException if it does not start
    */

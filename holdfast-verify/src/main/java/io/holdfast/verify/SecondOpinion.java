@@ -3,7 +3,6 @@ package io.holdfast.verify;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 
 /**
  * Judges a record once more, in another way than {@link Judgement}: is there any order in which what was seen of a lock is
@@ -13,29 +12,26 @@ final class SecondOpinion {
   private SecondOpinion() {}
 
   /** Returns the locks for which there is no such order, with the operation at which each ends. */
-  static List<Violation> of(List<Fact> facts) {
+  static List<Violation> of(List<Fact> facts, ServerTroubles troubles) {
     List<Violation> violations = new ArrayList<>();
-    Operations.of(facts).forEach((lock, operations) -> {
+    Operations.of(facts, troubles).forEach((lock, operations) -> {
       boolean tokens = operations.stream().allMatch(each -> each.token() != 0);
-      Optional<Operation> mutex = Linearizability.brokenAt(LockModel.MUTEX, operations);
-      Optional<Operation> fenced =
-          tokens ? Linearizability.brokenAt(LockModel.FENCED, operations) : Optional.empty();
-      if (mutex.isPresent()) {
-        violations.add(violation("I1", "that one at a time had the lock", mutex.get(), facts));
-      } else if (fenced.isPresent()) {
-        violations.add(violation("I3", "that tokens grew", fenced.get(), facts));
-      }
+      // without tokens nobody comes in again
+      LockModel model = tokens ? LockModel.REENTRANT : LockModel.MUTEX;
+      Linearizability.brokenAt(model, operations)
+          .ifPresent(at -> violations.add(violation(at, facts)));
     });
     return violations;
   }
 
-  private static Violation violation(
-      String invariant, String what, Operation at, List<Fact> facts) {
+  private static Violation violation(Operation at, List<Fact> facts) {
     Fact fact = facts.stream()
         .filter(each -> each.what() == What.ACQUIRED && each.key().equals(at.owner()))
         .findFirst()
         .orElseThrow();
     return new Violation(
-        invariant, "there is no order of all that was seen in which it can be " + what, fact);
+        "I1",
+        "there is no order of all that was seen in which one at a time had the lock, and tokens grew",
+        fact);
   }
 }

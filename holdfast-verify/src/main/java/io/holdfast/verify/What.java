@@ -41,13 +41,19 @@ enum What {
   RESUMED,
   /** A worker was killed. */
   KILLED,
+  /** It came into a reentrant lock again, as it should, with the same {@code token}. */
+  REENTERED,
+  /** It left a reentrant lock once, and is in it still. */
+  LEFT,
+  /** The server is to be killed. */
+  RESTARTING,
   /** The server was killed, and answers again. */
   RESTARTED,
   /** The server was cut off. */
   CUT,
   /** The server is to be reached again. */
   HEALED,
-  /** The server's wall clock was set: {@code text}. */
+  /** The server's wall clock is to be set: ahead by so many nanoseconds, in {@code token}. */
   STEPPED,
   /** A worker ended without having been told to: {@code text}. */
   DIED,

@@ -172,11 +172,53 @@ final class Worker {
   }
 
   private void reenter(String lock) throws InterruptedException {
+    long hold = ++number;
+    say(What.REQUESTED, ticker.nanos(), lock, hold, 0, "");
     try {
-      Optional<String> wrong = locker.tryReentrancy(lock);
+      Optional<String> wrong = locker.tryReentrancy(lock, new Inside(lock, hold));
       wrong.ifPresent(text -> say(What.COUNTED_WRONGLY, ticker.nanos(), lock, 0, 0, text));
     } catch (RuntimeException e) {
-      say(What.FAILED, ticker.nanos(), lock, 0, 0, String.valueOf(e));
+      say(What.FAILED, ticker.nanos(), lock, hold, 0, String.valueOf(e));
+    }
+  }
+
+  /** Says where this process is in a reentrant lock. */
+  private final class Inside implements Locker.Witness {
+    private final String lock;
+    private final long hold;
+
+    Inside(String lock, long hold) {
+      this.lock = lock;
+      this.hold = hold;
+    }
+
+    @Override
+    public void entered(long token) {
+      tell(What.ACQUIRED, token);
+    }
+
+    @Override
+    public void reentered(long token) {
+      tell(What.REENTERED, token);
+    }
+
+    @Override
+    public void left(long token) {
+      tell(What.LEFT, token);
+    }
+
+    @Override
+    public void leaving(long token) {
+      tell(What.RELEASING, token);
+    }
+
+    @Override
+    public void over(long token, boolean lost) {
+      tell(lost ? What.LOST : What.RELEASED, token);
+    }
+
+    private void tell(What what, long token) {
+      say(what, ticker.nanos(), lock, hold, token, "");
     }
   }
 

@@ -8,7 +8,6 @@ import io.holdfast.verify.VerifySettings.Fault;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -47,17 +46,7 @@ class ReportTest {
         fact(What.VALID, 2.5, "0.0", 10));
     List<Violation> violations = Judgement.of(facts);
     assertThat(violations).hasSize(1);
-    VerifySettings settings = new VerifySettings(
-        "memory:",
-        Protocol.HOLDFAST,
-        Duration.ofSeconds(10),
-        2,
-        Duration.ofSeconds(1),
-        Duration.ZERO,
-        Set.of(Fault.PAUSE),
-        false,
-        7,
-        List.of());
+    VerifySettings settings = Runs.with(false, Set.of(Fault.PAUSE));
     Verdict verdict = new Verdict(
         Verdict.Outcome.BROKEN, Map.of("grants", 1234L), List.of("I1"), List.of("I1"), "");
     page = folder.resolve("report.html");

@@ -15,9 +15,11 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -51,6 +53,7 @@ public final class Soak {
   private final Ticker ticker = Ticker.system();
   private final AtomicLong grants = new AtomicLong();
   private final AtomicLong failures = new AtomicLong();
+  private final Queue<Throwable> unexpected = new ConcurrentLinkedQueue<>();
   private final List<Holdfast> clients = new ArrayList<>();
 
   private Soak(StartedServer server, long seed) {
@@ -60,11 +63,14 @@ public final class Soak {
 
   /** Exits with 0 if nothing has grown, 1 if something has, 64 for what it does not understand. */
   public static void main(String[] arguments) throws Exception {
-    Map<String, Long> options = new LinkedHashMap<>(Map.of("--seed", 1L, "--minutes", MINUTES));
+    long seed = 1;
+    long minutes = MINUTES;
     List<String> stores = new ArrayList<>();
     for (int i = 0; i < arguments.length; i++) {
-      if (options.containsKey(arguments[i]) && i + 1 < arguments.length) {
-        options.put(arguments[i], Long.parseLong(arguments[++i]));
+      if (arguments[i].equals("--seed") && i + 1 < arguments.length) {
+        seed = Long.parseLong(arguments[++i]);
+      } else if (arguments[i].equals("--minutes") && i + 1 < arguments.length) {
+        minutes = Long.parseLong(arguments[++i]);
       } else {
         stores.add(arguments[i]);
       }
@@ -78,8 +84,7 @@ public final class Soak {
     }
     boolean grown;
     try (StartedServer server = start.get()) {
-      grown = new Soak(server, options.get("--seed"))
-          .hasGrown(Duration.ofMinutes(options.get("--minutes")));
+      grown = new Soak(server, seed).hasGrown(Duration.ofMinutes(minutes));
     }
     System.exit(grown ? 1 : 0);
   }
@@ -108,11 +113,13 @@ public final class Soak {
 
   private void round(Duration lease) throws Exception {
     long end = ticker.nanos() + ROUND.toNanos();
+    long before = grants.get();
     List<Thread> workers = new ArrayList<>();
     for (int i = 0; i < CLIENTS * THREADS; i++) {
       Holdfast client = clients.get(i % CLIENTS);
       SplittableRandom own = random.split();
       Thread worker = new Thread(() -> work(client, own, lease, end), "soak-" + i);
+      worker.setUncaughtExceptionHandler((thread, thrown) -> unexpected.add(thrown));
       worker.start();
       workers.add(worker);
     }
@@ -130,6 +137,13 @@ public final class Soak {
     }
     for (Thread worker : workers) {
       worker.join();
+    }
+    Throwable first = unexpected.peek();
+    if (first != null) {
+      throw new IllegalStateException("a worker met what it should not", first);
+    }
+    if (grants.get() == before) {
+      throw new IllegalStateException("nobody got a lock in a whole round");
     }
   }
 
