@@ -3,12 +3,14 @@ package io.holdfast.consul;
 
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.spi.Answer;
+import io.holdfast.spi.Claim;
 import io.holdfast.spi.Grant;
 import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreException;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Asks for a lock: one transaction checks that nobody has it and locks its key with the session. The index of that
@@ -31,14 +33,32 @@ final class ConsulAttempt {
   private final Instant giveUpAt;
   private int rounds;
 
-  ConsulAttempt(ConsulContext context, ConsulClaim claim, Mode mode, Instant giveUpAt) {
+  private ConsulAttempt(ConsulContext context, ConsulClaim claim, Mode mode, Instant giveUpAt) {
     this.context = context;
     this.claim = claim;
     this.mode = mode;
     this.giveUpAt = giveUpAt;
   }
 
-  CompletableFuture<Answer> run() {
+  /** Asks for a lock. The claim is remembered for as long as any attempt of it is under way. */
+  static CompletableFuture<Answer> ask(
+      ConsulContext context, Claim claim, Mode mode, Instant giveUpAt) {
+    ConsulClaim mine = context.asking(claim);
+    return new ConsulAttempt(context, mine, mode, giveUpAt)
+        .run()
+        .whenComplete(
+            (answer, failure) -> context.answered(mine, nobodyEnds(mode, answer, failure)));
+  }
+
+  /** The engine ends no try that was in vain, nor an attempt that was late or not applied. */
+  private static boolean nobodyEnds(
+      Mode mode, @Nullable Answer answer, @Nullable Throwable failure) {
+    return failure == null
+        ? answer instanceof Answer.Late || (answer instanceof Answer.Busy && mode == Mode.TRY)
+        : ConsulErrors.isNotApplied(failure);
+  }
+
+  private CompletableFuture<Answer> run() {
     // a look costs the servers less than a transaction that is refused
     return claim.isWaiting() ? look() : enter(0);
   }
@@ -46,7 +66,6 @@ final class ConsulAttempt {
   /** Asks with a session that has most of its time left; the key must be as it was then, 0 for not there. */
   private CompletableFuture<Answer> enter(long index) {
     if (context.isClosed()) {
-      forget();
       return answer(new Answer.Late());
     }
     return context.session(claim.claim.lease()).young().thenCompose(term -> lock(term, index));
@@ -56,7 +75,6 @@ final class ConsulAttempt {
     Optional<ConsulClaim.Sent> sent = claim.sent(term);
     if (sent.isEmpty() || context.isClosed() || context.clock.isPast(giveUpAt)) {
       sent.ifPresent(claim::settled);
-      forget();
       return answer(new Answer.Late());
     }
     String epoch = context.keys.epoch(term.id);
@@ -70,6 +88,10 @@ final class ConsulAttempt {
         .txn(txn)
         .thenApply(this::readable)
         .whenComplete((done, failure) -> {
+          if (failure == null && done.isDone()) {
+            // before it is settled: the session must not look idle in between
+            has(done.entry(claim.key).orElseThrow().index(), term);
+          }
           if (failure == null || ConsulErrors.isNotApplied(failure)) {
             claim.settled(sent.get());
           }
@@ -147,26 +169,21 @@ final class ConsulAttempt {
   private CompletableFuture<Answer> granted(
       long revision, ConsulSession.Term term, boolean othersWait) {
     claim.stopWaiting();
-    claim.granted(revision, term, context.runtime.ticker().now());
+    has(revision, term);
     return answer(
         new Answer.Granted(new Grant(revision, term.anchor(), claim.claim.lease(), othersWait)));
+  }
+
+  private void has(long revision, ConsulSession.Term term) {
+    claim.granted(revision, term, context.runtime.ticker().now());
   }
 
   private CompletableFuture<Answer> busy(Optional<ConsulEntry> seen) {
     if (mode == Mode.QUEUE) {
       claim.startWaiting(context).ifPresent(wait -> wait.begin(seen));
-    } else {
-      forget();
     }
     return answer(new Answer.Busy(
         false, seen.flatMap(entry -> ConsulValue.read(entry).holder()), Optional.empty()));
-  }
-
-  /** The engine ends no try, nor an attempt that was late, of which nothing can be there. */
-  private void forget() {
-    if (claim.open().isEmpty() && claim.tenure() == null && !claim.isWaiting()) {
-      context.forget(claim);
-    }
   }
 
   private static CompletableFuture<Answer> answer(Answer answer) {

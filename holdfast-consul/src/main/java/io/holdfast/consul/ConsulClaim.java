@@ -25,6 +25,9 @@ final class ConsulClaim {
   /** The session that a kept lock gets; one that was not used yet is used by the end that is asked for again. */
   volatile Optional<String> keeper = Optional.empty();
 
+  /** Attempts that were not answered; guarded by the map of claims. */
+  int asked;
+
   /** Whether a session was asked for to keep the lock, and it is not known whether there is one. */
   volatile boolean keeperAsked;
 
@@ -117,7 +120,7 @@ final class ConsulClaim {
     }
   }
 
-  /** Returns the sessions that it may have the lock with. */
+  /** Returns the sessions that it may have the lock with. What is granted is noted before its attempt is settled. */
   Set<ConsulSession.Term> terms() {
     Set<ConsulSession.Term> terms = new HashSet<>();
     open().forEach(each -> terms.add(each.term));
@@ -126,6 +129,16 @@ final class ConsulClaim {
       terms.add(granted.term);
     }
     return terms;
+  }
+
+  /** Whether nothing of it can be there, and nobody ends it. */
+  boolean leftNothing() {
+    lock.lock();
+    try {
+      return !ending && open.isEmpty() && tenure == null && wait == null;
+    } finally {
+      lock.unlock();
+    }
   }
 
   boolean isWaiting() {

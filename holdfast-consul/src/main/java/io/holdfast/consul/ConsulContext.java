@@ -105,7 +105,35 @@ final class ConsulContext {
   }
 
   ConsulClaim claim(Claim claim) {
-    return claims.computeIfAbsent(claim.id(), id -> new ConsulClaim(claim, keys, clock.wall()));
+    return claims.computeIfAbsent(claim.id(), id -> make(claim));
+  }
+
+  private ConsulClaim make(Claim claim) {
+    return new ConsulClaim(claim, keys, clock.wall());
+  }
+
+  /** The claim is to be attempted: it is not forgotten until {@link #answered}, except by its end. */
+  ConsulClaim asking(Claim claim) {
+    return claims.compute(claim.id(), (id, known) -> {
+      ConsulClaim mine = known == null ? make(claim) : known;
+      mine.asked++;
+      return mine;
+    });
+  }
+
+  /**
+   * An attempt was answered.
+   *
+   * @param nobodyEndsIt whether the claim may be over with it: then it is forgotten, if nothing of it is there
+   */
+  void answered(ConsulClaim mine, boolean nobodyEndsIt) {
+    claims.computeIfPresent(mine.claim.id(), (id, known) -> {
+      if (known != mine) {
+        return known;
+      }
+      mine.asked--;
+      return nobodyEndsIt && mine.asked == 0 && mine.leftNothing() ? null : mine;
+    });
   }
 
   Optional<ConsulClaim> known(ClaimId id) {
@@ -114,6 +142,11 @@ final class ConsulContext {
 
   void forget(ConsulClaim claim) {
     claims.remove(claim.claim.id(), claim);
+  }
+
+  /** How many claims are remembered. */
+  int remembered() {
+    return claims.size();
   }
 
   /** Asks for the right to one more blocking query; {@link #queried} gives it back. */

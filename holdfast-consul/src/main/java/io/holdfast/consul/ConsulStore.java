@@ -153,7 +153,7 @@ public final class ConsulStore implements LockStore {
     if (context.clock.isPast(giveUpAt)) {
       return CompletableFuture.completedFuture(new Answer.Late());
     }
-    return new ConsulAttempt(context, context.claim(claim), mode, giveUpAt).run();
+    return ConsulAttempt.ask(context, claim, mode, giveUpAt);
   }
 
   @Override

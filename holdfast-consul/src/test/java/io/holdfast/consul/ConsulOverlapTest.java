@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.consul;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.Holder;
+import io.holdfast.Ticker;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.Kept;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.Mode;
+import io.holdfast.spi.StoreAddress;
+import io.holdfast.testkit.Await;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Attempts of one claim that are under way at a time, and what is remembered of claims. */
+class ConsulOverlapTest {
+  private static final LockKey JOB = LockKey.of("job");
+  private static final Duration LEASE = Duration.ofSeconds(10);
+
+  private final StubServers servers = new StubServers();
+  private final StubAgent agent = new StubAgent(servers);
+  private final RecordingStart engine = new RecordingStart();
+  private final AtomicLong nanos = new AtomicLong();
+  private final CountDownLatch first = new CountDownLatch(1);
+  private final CountDownLatch second = new CountDownLatch(1);
+  private final CountDownLatch transaction = new CountDownLatch(1);
+  private final ConsulStore store =
+      ConsulStore.at(StoreAddress.parse("consul://" + agent.endpoint()));
+  private final Ticker ticker = new Ticker() {
+    @Override
+    public long nanos() {
+      return nanos.get();
+    }
+
+    @Override
+    public long wallMillis() {
+      return nanos.get() / 1_000_000;
+    }
+  };
+  private long claims;
+
+  @AfterEach
+  void close() {
+    first.countDown();
+    second.countDown();
+    transaction.countDown();
+    store.close();
+    agent.close();
+  }
+
+  private Claim claim() {
+    ClaimId id = new ClaimId(engine.runtime().client(), ++claims);
+    return new Claim(id, JOB, 1, 1, LEASE, false, new Holder("test", "here", 1, "main", ""));
+  }
+
+  private CompletionStage<Answer> attempt(Claim claim) {
+    return store.attempt(claim, Mode.QUEUE, store.time().plusSeconds(2));
+  }
+
+  /**
+   * Asks twice for the same claim. The session has ended, and the new ones come late: the first when its attempt was given
+   * up, which is answered before this returns; the second when the test says so.
+   */
+  private CompletionStage<Answer> askTwice(Claim mine) {
+    store.start(engine.runtime(ticker, (task, delay) -> () -> {}), engine);
+    Claim before = claim();
+    assertThat(Await.value(attempt(before))).isInstanceOf(Answer.Granted.class);
+    Await.value(store.end(before, Duration.ZERO, Instant.MIN));
+    nanos.addAndGet(Duration.ofSeconds(5).toNanos());
+    AtomicInteger creates = new AtomicInteger();
+    agent.script = asked -> {
+      if (asked.isFor("/renew/s1")) {
+        return StubAgent.Reply.of(404, "not found");
+      }
+      if (asked.isFor("/v1/session/create")) {
+        waitFor(creates.incrementAndGet() == 1 ? first : second);
+      } else if (asked.isFor("lock:job") && asked.isFor("\"s3\"")) {
+        waitFor(transaction);
+      }
+      return Optional.empty();
+    };
+    CompletionStage<Answer> givenUp = attempt(mine);
+    Await.until("the first asks for a session", () -> creates.get() == 1);
+    nanos.addAndGet(Duration.ofSeconds(3).toNanos());
+    CompletionStage<Answer> next = attempt(mine);
+    Await.until("the second asks for a session", () -> creates.get() == 2);
+    first.countDown();
+    assertThat(Await.value(givenUp)).isInstanceOf(Answer.Late.class);
+    return next;
+  }
+
+  private static void waitFor(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** An attempt that comes late does not make the store forget what the next one of its claim is granted. */
+  @Test
+  void lateAttempt_leavesTheNextOnesGrant() {
+    Claim mine = claim();
+    CompletionStage<Answer> next = askTwice(mine);
+    transaction.countDown();
+    second.countDown();
+    assertThat(Await.value(next)).isInstanceOf(Answer.Granted.class);
+    assertThat(Await.value(store.keep(List.of(mine))).get(mine.id())).isInstanceOf(Kept.Held.class);
+    store.close();
+    assertThat(agent.count("/destroy/s3")).isZero();
+    assertThat(agent.count("/destroy/")).isPositive();
+  }
+
+  /** Nor does it make the session look idle that the next one has sent its transaction with. */
+  @Test
+  void close_leavesTheSessionOfAnAttemptThatIsUnderWay() {
+    CompletionStage<Answer> next = askTwice(claim());
+    second.countDown();
+    Await.until("it is sent", () -> agent.count("\"s3\"") > 0);
+    store.close();
+    assertThat(agent.count("/destroy/s3")).isZero();
+    assertThat(agent.count("/destroy/")).isPositive();
+    transaction.countDown();
+    assertThat(Await.value(next)).isInstanceOf(Answer.Granted.class);
+  }
+
+  /** Tries that nobody hears are not remembered: the engine ends none of them. */
+  @Test
+  void triesWithoutAnAgent_areNotRemembered() {
+    agent.close();
+    ConsulAddress address = new ConsulAddress(StoreAddress.parse("consul://" + agent.endpoint()));
+    ConsulCalls calls = new ConsulCalls("stub", address, Duration.ofSeconds(20), engine);
+    ConsulContext context = new ConsulContext(calls, address.settings(), engine.runtime(), engine);
+    for (int i = 0; i < 1_000; i++) {
+      Mode mode = i % 2 == 0 ? Mode.TRY : Mode.QUEUE;
+      Await.failure(ConsulAttempt.ask(context, claim(), mode, Instant.MAX));
+    }
+    Await.until("all are forgotten", () -> context.remembered() == 0);
+  }
+}
