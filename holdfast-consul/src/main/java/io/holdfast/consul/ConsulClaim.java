@@ -28,6 +28,12 @@ final class ConsulClaim {
   /** Attempts that were not answered; guarded by the map of claims. */
   int asked;
 
+  /** Whether an attempt was answered so that the engine will end the claim; guarded by the map of claims. */
+  boolean awaitsEnd;
+
+  /** Whether it is being ended without our knowing what became of it: it may have a lock with any session. */
+  volatile boolean isUnknown;
+
   /** Whether a session was asked for to keep the lock, and it is not known whether there is one. */
   volatile boolean keeperAsked;
 

@@ -85,6 +85,9 @@ final class ConsulContext {
   Set<String> idleTerms() {
     Set<String> idle = new HashSet<>(terms.keySet());
     for (ConsulClaim each : claims.values()) {
+      if (each.isUnknown) {
+        return Set.of();
+      }
       each.terms().forEach(term -> idle.remove(term.id));
     }
     return idle;
@@ -124,7 +127,8 @@ final class ConsulContext {
   /**
    * An attempt was answered.
    *
-   * @param nobodyEndsIt whether the claim may be over with it: then it is forgotten, if nothing of it is there
+   * @param nobodyEndsIt whether the claim may be over with it: then it is forgotten, if nothing of it is there, and if no
+   *     other attempt was answered so that the engine will end it
    */
   void answered(ConsulClaim mine, boolean nobodyEndsIt) {
     claims.computeIfPresent(mine.claim.id(), (id, known) -> {
@@ -132,7 +136,8 @@ final class ConsulContext {
         return known;
       }
       mine.asked--;
-      return nobodyEndsIt && mine.asked == 0 && mine.leftNothing() ? null : mine;
+      mine.awaitsEnd |= !nobodyEndsIt;
+      return mine.asked == 0 && !mine.awaitsEnd && mine.leftNothing() ? null : mine;
     });
   }
 

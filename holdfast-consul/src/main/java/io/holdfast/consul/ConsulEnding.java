@@ -32,33 +32,40 @@ final class ConsulEnding {
     Optional<ConsulClaim> known = context.known(claim.id());
     ConsulClaim mine = context.claim(claim);
     mine.end();
-    Set<ConsulClaim.Sent> open = mine.open();
-    Asked asked = new Asked(mine, keepFor, lastGiveUp);
-    if (!open.isEmpty()) {
-      return callOff(asked, open);
+    Asked asked = new Asked(mine, keepFor, lastGiveUp, mine.open());
+    if (!asked.open.isEmpty()) {
+      return callOff(asked);
     }
     ConsulClaim.Tenure tenure = mine.tenure();
     if (tenure != null) {
       return release(asked, tenure.revision(), tenure.term().id);
     }
-    // one that is not known here was made before, and forgotten
-    return known.isPresent() ? over(asked, Outcome.NOT_THERE, false) : look(asked);
+    if (known.isPresent() && !mine.isUnknown) {
+      return over(asked, Outcome.NOT_THERE, false);
+    }
+    // it was made before, and forgotten
+    mine.isUnknown = true;
+    return look(asked);
   }
 
-  private record Asked(ConsulClaim claim, Duration keepFor, Instant lastGiveUp) {}
+  /**
+   * What is to be ended.
+   *
+   * @param open the attempts that had no answer when that was asked for; none is sent any more
+   */
+  private record Asked(
+      ConsulClaim claim, Duration keepFor, Instant lastGiveUp, Set<ConsulClaim.Sent> open) {}
 
   /** Raises the epochs of the sessions that unanswered attempts lock the key with. */
-  private CompletableFuture<Ended> callOff(Asked asked, Set<ConsulClaim.Sent> open) {
+  private CompletableFuture<Ended> callOff(Asked asked) {
     Set<ConsulSession.Term> terms = new LinkedHashSet<>();
-    open.forEach(each -> terms.add(each.term));
+    asked.open.forEach(each -> terms.add(each.term));
     CompletableFuture<Boolean> raised = CompletableFuture.completedFuture(true);
     for (ConsulSession.Term each : List.copyOf(terms)) {
       raised = raised.thenCompose(before -> raise(each));
     }
-    return raised.thenCompose(done -> {
-      asked.claim.settled(open);
-      return look(asked);
-    });
+    // they are settled when what they have left is gone: until then their sessions are not idle
+    return raised.thenCompose(done -> look(asked));
   }
 
   private CompletableFuture<Boolean> raise(ConsulSession.Term term) {
@@ -189,6 +196,7 @@ final class ConsulEnding {
   }
 
   private CompletableFuture<Ended> over(Asked asked, Outcome outcome, boolean othersWait) {
+    asked.claim.settled(asked.open);
     boolean none = asked.claim.open().isEmpty();
     boolean isFinal = none && context.clock.isPast(asked.lastGiveUp);
     if (none) {

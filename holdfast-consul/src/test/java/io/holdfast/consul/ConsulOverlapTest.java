@@ -8,6 +8,8 @@ import io.holdfast.Ticker;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.Ended;
+import io.holdfast.spi.Ended.Outcome;
 import io.holdfast.spi.Kept;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
@@ -24,7 +26,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Attempts of one claim that are under way at a time, and what is remembered of claims. */
+/** What is under way at a time: attempts of one claim, and ends with the end of the store; what is remembered of claims. */
 class ConsulOverlapTest {
   private static final LockKey JOB = LockKey.of("job");
   private static final Duration LEASE = Duration.ofSeconds(10);
@@ -148,5 +150,78 @@ class ConsulOverlapTest {
       Await.failure(ConsulAttempt.ask(context, claim(), mode, Instant.MAX));
     }
     Await.until("all are forgotten", () -> context.remembered() == 0);
+  }
+
+  /** A claim that the engine will end is remembered until then, whatever a later attempt is answered: its end asks nothing. */
+  @Test
+  void claimThatWillBeEnded_isRemembered() {
+    store.start(engine.runtime(), engine);
+    Claim holder = claim();
+    assertThat(Await.value(attempt(holder))).isInstanceOf(Answer.Granted.class);
+    Claim mine = claim();
+    agent.script = asked ->
+        asked.method().equals("GET") ? StubAgent.Reply.of(500, "rpc error: EOF") : Optional.empty();
+    Await.failure(attempt(mine));
+    agent.script = asked -> StubAgent.Reply.of(429, "not now");
+    Await.failure(attempt(mine));
+    agent.asked.clear();
+    assertThat(Await.value(store.end(mine, Duration.ZERO, Instant.MIN)).outcome())
+        .isEqualTo(Outcome.NOT_THERE);
+    assertThat(agent.asked).isEmpty();
+  }
+
+  /** Holds back what the end of a claim reads, closes the store meanwhile, and returns the end. */
+  private CompletionStage<Ended> closeDuringTheEnd(Claim mine) {
+    agent.script = asked -> {
+      if (asked.method().equals("GET")) {
+        waitFor(transaction);
+      }
+      return Optional.empty();
+    };
+    CompletionStage<Ended> end = store.end(mine, Duration.ZERO, Instant.MIN);
+    Await.until(
+        "it looks for what is there",
+        () -> agent.asked.stream().anyMatch(each -> each.method().equals("GET")));
+    store.close();
+    transaction.countDown();
+    return end;
+  }
+
+  /** An attempt whose answer was lost has locked the key: its session is not ended before the key was deleted. */
+  @Test
+  void closeDuringAWithdrawal_leavesTheSession() {
+    store.start(engine.runtime(), engine);
+    Claim mine = claim();
+    agent.script = asked -> {
+      if (asked.isFor("lock:job")) {
+        servers.answer(asked);
+        return StubAgent.Reply.of(500, "rpc error: EOF");
+      }
+      return Optional.empty();
+    };
+    Await.failure(attempt(mine));
+    assertThat(Await.value(closeDuringTheEnd(mine)).outcome()).isEqualTo(Outcome.RELEASED);
+    assertThat(agent.count("/destroy/")).isZero();
+  }
+
+  /** Nor is the session of a claim that was forgotten, which the engine has found on the servers. */
+  @Test
+  void closeDuringTheEndOfAForgottenClaim_leavesTheSession() {
+    store.start(engine.runtime(), engine);
+    Claim other = claim();
+    assertThat(Await.value(attempt(other))).isInstanceOf(Answer.Granted.class);
+    Await.value(store.end(other, Duration.ZERO, Instant.MIN));
+    Claim forgotten = claim();
+    servers.answer(new StubAgent.Asked(
+        "PUT",
+        "/v1/txn",
+        new ConsulTxn()
+            .lock(
+                "holdfast/lock:job",
+                "s1",
+                ConsulValue.held(forgotten, Instant.EPOCH).write())
+            .write()));
+    assertThat(Await.value(closeDuringTheEnd(forgotten)).outcome()).isEqualTo(Outcome.RELEASED);
+    assertThat(agent.count("/destroy/")).isZero();
   }
 }
