@@ -10,10 +10,13 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 
 /** What the parts of a started store share: the agents, the clocks, the sessions, and the claims that are not over. */
 final class ConsulContext {
@@ -32,6 +35,8 @@ final class ConsulContext {
   private final Map<ClaimId, ConsulClaim> claims = new ConcurrentHashMap<>();
   private final AtomicInteger queries = new AtomicInteger();
   private final AtomicBoolean closed = new AtomicBoolean();
+  private final Map<Long, CompletableFuture<Boolean>> words = new ConcurrentHashMap<>();
+  private final AtomicLong word = new AtomicLong();
   private volatile boolean leftWord;
 
   ConsulContext(
@@ -93,9 +98,25 @@ final class ConsulContext {
     return idle;
   }
 
-  /** Somebody waits, or has, and has said so in a key that a session has locked. */
-  void leavesWord() {
+  /** Somebody waits, and says so in a key that a session has locked; nothing is asked behind the end of the store. */
+  void leaveWord(Supplier<CompletableFuture<Boolean>> request) {
+    CompletableFuture<Boolean> answered = new CompletableFuture<>();
+    // before the look at the end: that waits for this one then
+    long number = word.incrementAndGet();
+    words.put(number, answered);
     leftWord = true;
+    CompletionStage<Boolean> asked =
+        closed.get() ? CompletableFuture.completedFuture(false) : request.get();
+    // somebody else has left word, or the holder has gone; in any case it is no more than a hint
+    asked.whenComplete((done, failure) -> {
+      words.remove(number);
+      answered.complete(true);
+    });
+  }
+
+  /** Completes when all words that are under way were answered, well or not. */
+  CompletableFuture<?> wordsAnswered() {
+    return CompletableFuture.allOf(words.values().toArray(CompletableFuture[]::new));
   }
 
   boolean hasLeftWord() {

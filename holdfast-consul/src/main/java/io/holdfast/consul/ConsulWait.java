@@ -65,8 +65,7 @@ final class ConsulWait {
     } finally {
       lock.unlock();
     }
-    context.leavesWord();
-    CompletionStage<Boolean> left = context
+    context.leaveWord(() -> context
         .session(claim.claim.lease())
         .young()
         .thenCompose(term -> context.isClosed()
@@ -74,9 +73,7 @@ final class ConsulWait {
             : context
                 .calls
                 .txn(new ConsulTxn().isSame(claim.key, index).lock(claim.wanted, term.id, ""))
-                .thenApply(ConsulTxn.Answer::isDone));
-    // somebody else has left word, or the holder has gone; in any case it is no more than a hint
-    left.whenComplete((done, failure) -> {});
+                .thenApply(ConsulTxn.Answer::isDone)));
   }
 
   /** Says whether the word may be gone soon: queries that are answered at once do not leave it each time. */

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
@@ -63,8 +64,12 @@ class ConsulOverlapTest {
   }
 
   private Claim claim() {
+    return claim(LEASE);
+  }
+
+  private Claim claim(Duration lease) {
     ClaimId id = new ClaimId(engine.runtime().client(), ++claims);
-    return new Claim(id, JOB, 1, 1, LEASE, false, new Holder("test", "here", 1, "main", ""));
+    return new Claim(id, JOB, 1, 1, lease, false, new Holder("test", "here", 1, "main", ""));
   }
 
   private CompletionStage<Answer> attempt(Claim claim) {
@@ -104,8 +109,12 @@ class ConsulOverlapTest {
   }
 
   private static void waitFor(CountDownLatch latch) {
+    waitFor(latch, Duration.ofMinutes(1));
+  }
+
+  private static void waitFor(CountDownLatch latch, Duration most) {
     try {
-      latch.await();
+      latch.await(most.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -223,5 +232,41 @@ class ConsulOverlapTest {
             .write()));
     assertThat(Await.value(closeDuringTheEnd(forgotten)).outcome()).isEqualTo(Outcome.RELEASED);
     assertThat(agent.count("/destroy/")).isZero();
+  }
+
+  /** A word that is under way when the store is closed is awaited, and taken back before its session is ended. */
+  @Test
+  void closeWhileAWordIsUnderWay_takesItBack() {
+    store.start(engine.runtime(), engine);
+    assertThat(Await.value(attempt(claim(LEASE.multipliedBy(2)))))
+        .isInstanceOf(Answer.Granted.class);
+    CountDownLatch isListed = new CountDownLatch(1);
+    agent.script = asked -> {
+      if (asked.isFor("?recurse")) {
+        StubAgent.Reply list = servers.answer(asked);
+        isListed.countDown();
+        return Optional.of(list);
+      }
+      if (asked.isFor("index=")) {
+        waitFor(second);
+      } else if (asked.isFor("wanted:job") && !asked.isFor("\"delete\"")) {
+        waitFor(first);
+        // behind the list, if that is asked for meanwhile
+        waitFor(isListed, Duration.ofMillis(100));
+      }
+      return Optional.empty();
+    };
+    assertThat(Await.value(attempt(claim()))).isInstanceOf(Answer.Busy.class);
+    Await.until(
+        "a word is under way",
+        () -> agent.asked.stream()
+            .anyMatch(each -> each.isFor("wanted:job") && !each.isFor("\"delete\"")));
+    first.countDown();
+    store.close();
+    Await.until("its session is ended", () -> agent.count("/destroy/s2") == 1);
+    assertThat(servers
+            .answer(new StubAgent.Asked("GET", "/v1/kv/holdfast/wanted:job?consistent", ""))
+            .status())
+        .isEqualTo(404);
   }
 }

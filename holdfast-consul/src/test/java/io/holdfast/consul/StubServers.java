@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
 
 /** Keys and sessions of a cluster that stub agents have in common: as much of Consul as the store needs when all goes well. */
 final class StubServers {
@@ -26,6 +27,13 @@ final class StubServers {
       }
       if (asked.path().startsWith("/v1/kv/")) {
         String key = asked.path().substring(7, asked.path().indexOf('?')).replace("%3A", ":");
+        if (asked.path().contains("?recurse")) {
+          String found = keys.keySet().stream()
+              .filter(each -> each.startsWith(key))
+              .map(this::text)
+              .collect(Collectors.joining(","));
+          return new StubAgent.Reply(200, "[" + found + "]", index);
+        }
         return keys.containsKey(key)
             ? new StubAgent.Reply(200, "[" + text(key) + "]", index)
             : new StubAgent.Reply(404, "", index);
