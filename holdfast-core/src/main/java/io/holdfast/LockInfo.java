@@ -13,8 +13,9 @@ import java.util.Optional;
  * @param name the lock
  * @param holder who holds it; empty if nobody does
  * @param since when it was granted, on the store's clock; empty if nobody holds it
- * @param leaseLeft what is left of the lease at most: the whole of it on stores that do not tell, which are ZooKeeper and
- *     Consul; zero if nobody holds it
+ * @param leaseLeft what is left of the lease: the most that its holder may still count on, which is the whole of it on stores
+ *     that do not tell, ZooKeeper and Consul; a dead holder's lock may be free only later, see the store's {@link
+ *     Guarantees#exceptions()}; zero if nobody holds it
  * @param token the token of the grant (the holder's own may be greater by the hand-overs within its process)
  * @param keptUntil set while a finished hold's {@code holdAtLeast} keeps the lock taken
  * @param waiters how many waiting claims the store knows; stores without a queue know none

@@ -18,7 +18,8 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * What operators ask. The server says neither when a lock was granted nor what is left of a session; what is shown is when
- * it was asked for, and the whole lease, which is the most that may be left of it.
+ * it was asked for, and the whole lease, which is the most that its holder may still count on. A dead client's lock lasts up
+ * to twice that, and the lock-delay.
  */
 final class ConsulAdmin {
   private static final int TOKEN_SHIFT = 8;

@@ -46,7 +46,8 @@ final class ConsulGuarantees {
                 + " keeps two from holding a lock until the old holder's next renewal.",
             "holdAtLeast is at least " + least.toSeconds()
                 + " s, and a kept lock may be free only after twice its time: it is kept by a session of its own.",
-            "What is shown as left of a lease is the whole of it, the most that may be left: the servers do not tell.",
+            "What is shown as left of a lease is the whole of it, the most that its holder may still count on: the servers"
+                + " do not tell. A dead client's lock may last longer, up to twice that and the lock-delay.",
             "A cluster restored from a snapshot goes back: holds and tokens with it."));
   }
 }
