@@ -4,6 +4,7 @@ package io.holdfast.bench.record;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.consul.ConsulServer;
 import io.holdfast.testkit.etcd.EtcdServer;
+import io.holdfast.testkit.process.ServerPrograms;
 import io.holdfast.testkit.process.ServerProcess;
 import io.holdfast.testkit.process.SkewedClock;
 import io.holdfast.testkit.sql.SqlKind;
@@ -14,6 +15,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** How to start each server; all keep on disk what they have acknowledged. */
 final class Servers {
@@ -61,7 +64,7 @@ final class Servers {
     };
     start.run();
     return new StartedServer(
-        "Redis, appendfsync always",
+        "Redis " + redisVersion() + ", appendfsync always",
         "redis://127.0.0.1:" + port,
         port,
         () -> {
@@ -71,6 +74,12 @@ final class Servers {
         clock::set,
         () -> ServerCounts.redis(port),
         process::close);
+  }
+
+  private static String redisVersion() {
+    String said = ServerPrograms.run("redis-server", List.of("--version"), "");
+    Matcher version = Pattern.compile(" v=(\\S+)").matcher(said);
+    return version.find() ? version.group(1) : "of an unknown version";
   }
 
   private static boolean isPong(int port) {
