@@ -59,8 +59,12 @@ class ConsulSessionsTest {
     server.call("PUT", "/v1/kv/marker", "");
   }
 
+  /** The store's own: one that the server was probed with, and whose answer came too late, may be there for a while. */
   private static List<?> sessions() {
-    return Json.list(Json.read(server.call("GET", "/v1/session/list?consistent", "")));
+    String all = server.call("GET", "/v1/session/list?consistent", "");
+    return Json.list(Json.read(all)).stream()
+        .filter(each -> Json.text(each, "Name").equals("holdfast"))
+        .toList();
   }
 
   private String uri(int port) {
