@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /** What all commands say and do, wherever the locks are: shown in processes of their own, on a real server. */
 final class Commands {
@@ -110,6 +111,34 @@ final class Commands {
     assertThat(holdfast("release", "--force", "--yes", "kept").exitCode()).isZero();
     assertThat(holdfast("run", "-n", "kept", "touch", "ran").exitCode()).isZero();
     assertThat(processes.file("ran")).exists();
+  }
+
+  /**
+   * The leader of several servers is killed: the one that runs goes on, the one that waits gets its turn, and doctor
+   * names the server that is gone.
+   */
+  void leaderThatDiesIsSurvived(Runnable killLeader, String... doctorSays) {
+    String work = work();
+    Job first = holdfast("run", "--lease", "20s", "leader", work, "A");
+    processes.pid("A.pid");
+    Job second = holdfast("run", "leader", work, "B");
+    awaitWaiter("leader");
+    killLeader.run();
+    Await.until(
+        "doctor sees it",
+        () -> {
+          Job doctor = holdfast("doctor");
+          return doctor.exitCode() == 1
+              && Stream.of(doctorSays).allMatch(doctor.stdout()::contains);
+        },
+        processes::everything);
+    processes.touch("go");
+    assertThat(first.exitCode()).as(first::toString).isZero();
+    assertThat(second.exitCode()).as(second::toString).isZero();
+    List<String> log = processes.read("log").lines().toList();
+    assertThat(log).hasSize(4);
+    assertThat(log.get(1)).isEqualTo("end A");
+    assertThat(token(log.get(2))).isGreaterThan(token(log.get(0)));
   }
 
   /** What doctor says where nothing is wrong. */

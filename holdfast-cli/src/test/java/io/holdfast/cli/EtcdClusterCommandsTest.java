@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.cli;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.holdfast.testkit.etcd.EtcdCluster;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -34,36 +32,15 @@ class EtcdClusterCommandsTest {
     commands.jobsTakeTurns();
   }
 
-  private static String ended(Job job) {
-    assertThat(job.exitCode()).as(job::toString).isZero();
-    return job.stdout();
-  }
-
-  /** The one that runs goes on, the one that waits gets its turn, and doctor names the member that is gone. */
   @Test
   void leaderThatDies_isSurvived() {
-    String work = processes.script(
-        "work",
-        "echo $HOLDFAST_TOKEN >>log",
-        "echo $$ >$1.pid",
-        "until [ -e go ]; do sleep 0.05; done");
-    Job first = commands.holdfast("run", "--lease", "60s", "leader", work, "A");
-    processes.pid("A.pid");
-    Job second = commands.holdfast("run", "leader", work, "B");
-    Await.until(
-        "B waits",
-        () -> ended(commands.holdfast("show", "--json", "leader")).contains("\"waiters\": 1"),
-        processes::everything);
-    cluster.leader().kill();
-    cluster.leader();
-    Job doctor = commands.holdfast("doctor");
-    assertThat(doctor.exitCode()).as(doctor::toString).isEqualTo(1);
-    assertThat(doctor.stdout()).contains("does not answer").contains("a majority answers");
-    processes.touch("go");
-    assertThat(first.exitCode()).as(first::toString).isZero();
-    assertThat(second.exitCode()).as(second::toString).isZero();
-    long[] tokens = processes.read("log").lines().mapToLong(Long::parseLong).toArray();
-    assertThat(tokens).hasSize(2).isSorted().doesNotHaveDuplicates();
+    commands.leaderThatDiesIsSurvived(
+        () -> {
+          cluster.leader().kill();
+          cluster.leader();
+        },
+        "does not answer",
+        "a majority answers");
     cluster.startAll();
   }
 }

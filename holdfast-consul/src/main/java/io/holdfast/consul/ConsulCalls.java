@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ConsulCalls {
   private static final int OK = 200;
+  private static final int NOT_HEALTHY = 429;
   private static final int NOT_FOUND = 404;
   private static final String INDEX = "X-Consul-Index";
 
@@ -180,6 +181,16 @@ final class ConsulCalls {
   CompletableFuture<@Nullable Object> json(String path) {
     return this.<@Nullable Object>ask(
         "GET", path, "", status -> status == OK, response -> Json.read(response.body()));
+  }
+
+  /** Asks how the servers are, for doctor; who is not well says so with a status of its own. */
+  CompletableFuture<@Nullable Object> health() {
+    return this.<@Nullable Object>ask(
+        "GET",
+        "/v1/operator/autopilot/health?",
+        "",
+        status -> status == OK || status == NOT_HEALTHY,
+        response -> Json.read(response.body()));
   }
 
   private <T extends @Nullable Object> CompletableFuture<T> ask(

@@ -103,7 +103,7 @@ final class ConsulDoctor {
   private CompletableFuture<List<Finding>> health() {
     return context
         .calls
-        .json("/v1/operator/autopilot/health?")
+        .health()
         .thenApply(health -> {
           List<Finding> findings = new ArrayList<>();
           for (Object each : Json.list(Json.get(health, "Servers"))) {

@@ -93,6 +93,8 @@ abstract class HourlyMessageCases {
         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
         "-XX:TieredStopAtLevel=1",
         "-XX:+UseSerialGC",
+        // drivers load libraries, which newer JDKs remark on
+        "--enable-native-access=ALL-UNNAMED",
         "-cp",
         System.getProperty("java.class.path")));
     line.addAll(List.of(arguments));

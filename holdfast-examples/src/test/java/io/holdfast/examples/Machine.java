@@ -20,12 +20,19 @@ import java.time.Duration;
  * how its sending ends.
  */
 final class Machine {
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
   private final Path folder;
   private final BufferedReader in =
       new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
 
   private Machine(Path folder) {
     this.folder = folder;
+  }
+
+  /** Connects with patience: many machines start on this one at the same time. */
+  static Holdfast connect(String store) {
+    return Holdfast.builder().store(store).requestTimeout(PATIENCE).build();
   }
 
   /** Arguments: the folder, then wait, holdAtLeast and lease in milliseconds. */

@@ -44,7 +44,7 @@ final class SaleMachine {
         .leaseFor(Duration.ofMillis(Long.parseLong(args[2])))
         .build();
     FlashSale.Sale sale = new FlashSale.Sale(ITEM, Instant.EPOCH, Instant.MAX);
-    try (Holdfast holdfast = Holdfast.connect(args[0])) {
+    try (Holdfast holdfast = Machine.connect(args[0])) {
       FlashSale shop = new FlashSale(holdfast, options, tables, Ticker.system(), sale);
       FlashSale freezing = new FlashSale(holdfast, options, tables, Ticker.system(), sale) {
         @Override

@@ -40,7 +40,7 @@ final class TransferMachine {
     random = new Random(seed);
     options = LockOptions.builder().leaseFor(Duration.ofMillis(leaseMillis)).build();
     dataSource = dataSource(open[2], open[3], open[4]);
-    holdfast = Holdfast.connect(open[5]);
+    holdfast = Machine.connect(open[5]);
     accounts = new Accounts(dataSource);
   }
 
