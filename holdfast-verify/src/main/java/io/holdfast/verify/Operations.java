@@ -78,10 +78,10 @@ final class Operations {
     boolean back = hold.released != Operation.OPEN;
     long from = troubles.endedNotBefore(back ? hold.releasing : hold.valid);
     done.add(new Operation(Kind.ACQUIRE, key, hold.token, hold.requested, hold.acquired));
-    // who was in again and lost it all is out at once: only those that left are counted
+    // who was in again and lost it all is out at once: only those that left are counted; when they say so they may be late
     for (int i = 0; i < hold.left.size(); i++) {
       done.add(new Operation(Kind.ACQUIRE, key, hold.token, hold.acquired, hold.reentered.get(i)));
-      done.add(new Operation(Kind.END, key, hold.token, hold.reentered.get(i), hold.left.get(i)));
+      done.add(new Operation(Kind.END, key, hold.token, hold.acquired, hold.left.get(i)));
     }
     done.add(
         new Operation(Kind.END, key, hold.token, Math.max(hold.requested, from), hold.released));

@@ -49,6 +49,21 @@ class SecondOpinionTest {
         .isEmpty();
   }
 
+  /** Stopped just before it says that it came in again: it had lost the lock by then. */
+  @Test
+  void reentryThatIsToldAfterTheLoss_isALock() {
+    assertThat(broken(List.of(
+            fact(What.REQUESTED, 0, "0.0", 1, 0),
+            fact(What.ACQUIRED, 1, "0.0", 1, 10),
+            fact(What.REQUESTED, 2, "1.0", 1, 0),
+            fact(What.ACQUIRED, 3, "1.0", 1, 20),
+            fact(What.REENTERED, 5, "0.0", 1, 10),
+            fact(What.LEFT, 6, "0.0", 1, 10),
+            fact(What.RELEASING, 7, "0.0", 1, 10),
+            fact(What.LOST, 8, "0.0", 1, 10))))
+        .isEmpty();
+  }
+
   @Test
   void tokensThatGoBack() {
     assertThat(broken(List.of(
