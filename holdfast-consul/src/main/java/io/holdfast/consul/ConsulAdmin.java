@@ -92,6 +92,7 @@ final class ConsulAdmin {
           }
         }
       }
+      context.forgetGivenUp(own.keySet());
       return Map.copyOf(own);
     });
   }

@@ -71,6 +71,16 @@ final class ConsulCalls {
     return answer;
   }
 
+  /** Fails as a first request did, or with the refusal of TLS that may be behind its failure. */
+  <T> CompletableFuture<T> withRefusal(Throwable failure) {
+    Throwable told = ConsulErrors.unwrap(failure);
+    return address.isTls() && ConsulErrors.mayHideRefusal(told)
+        ? ConsulHandshake.<T>refusalOr(told, address.agents(), http.secretSockets())
+            .exceptionallyCompose(
+                found -> CompletableFuture.failedFuture(ConsulErrors.of(store, found)))
+        : CompletableFuture.failedFuture(told);
+  }
+
   /** Reads a key that a majority agrees to. */
   CompletableFuture<ConsulEntry> get(String key) {
     return ask(

@@ -2,7 +2,9 @@
 package io.holdfast.consul;
 
 import io.holdfast.Moment;
+import io.holdfast.Ticker;
 import io.holdfast.spi.Claim;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.Optional;
@@ -43,7 +45,8 @@ final class ConsulClaim {
   private final Set<Sent> open = new HashSet<>();
 
   private @Nullable ConsulWait wait;
-  private boolean ending;
+  /** When its end was first asked for; null if it was not. */
+  private @Nullable Moment ending;
 
   ConsulClaim(Claim claim, ConsulKeys keys, Instant since) {
     this.claim = claim;
@@ -93,7 +96,7 @@ final class ConsulClaim {
     Sent attempt = new Sent(with);
     lock.lock();
     try {
-      if (ending) {
+      if (ending != null) {
         return Optional.empty();
       }
       open.add(attempt);
@@ -141,7 +144,7 @@ final class ConsulClaim {
   boolean leftNothing() {
     lock.lock();
     try {
-      return !ending && open.isEmpty() && tenure == null && wait == null;
+      return ending == null && open.isEmpty() && tenure == null && wait == null;
     } finally {
       lock.unlock();
     }
@@ -160,7 +163,7 @@ final class ConsulClaim {
   Optional<ConsulWait> startWaiting(ConsulContext context) {
     lock.lock();
     try {
-      if (ending || wait != null || context.isClosed()) {
+      if (ending != null || wait != null || context.isClosed()) {
         return Optional.empty();
       }
       ConsulWait begun = new ConsulWait(context, this);
@@ -173,19 +176,31 @@ final class ConsulClaim {
 
   /** The claim is waited for no longer, but may be again. */
   void stopWaiting() {
-    stop(false);
+    stop(null);
   }
 
   /** The claim is being ended: it is never waited for again, and no attempt is sent. */
-  void end() {
-    stop(true);
+  void end(Moment now) {
+    stop(now);
   }
 
-  private void stop(boolean forGood) {
+  /** Whether its end was first asked for so long ago. */
+  boolean isEndingFor(Ticker ticker, Duration time) {
+    lock.lock();
+    try {
+      return ending != null && ticker.elapsedNanos(ending) >= time.toNanos();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void stop(@Nullable Moment forGood) {
     ConsulWait old;
     lock.lock();
     try {
-      ending |= forGood;
+      if (ending == null) {
+        ending = forGood;
+      }
       old = wait;
       wait = null;
     } finally {

@@ -170,6 +170,15 @@ final class ConsulContext {
     claims.remove(claim.claim.id(), claim);
   }
 
+  /** Forgets claims that the servers do not have, and whose end the engine has given up. */
+  void forgetGivenUp(Set<ClaimId> own) {
+    claims
+        .values()
+        .removeIf(
+            each -> each.isEndingFor(runtime.ticker(), runtime.endsRepeatedFor(each.claim.lease()))
+                && !own.contains(each.claim.id()));
+  }
+
   /** How many claims are remembered. */
   int remembered() {
     return claims.size();

@@ -31,7 +31,7 @@ final class ConsulEnding {
   CompletableFuture<Ended> end(Claim claim, Duration keepFor, Instant lastGiveUp) {
     Optional<ConsulClaim> known = context.known(claim.id());
     ConsulClaim mine = context.claim(claim);
-    mine.end();
+    mine.end(context.runtime.ticker().now());
     Asked asked = new Asked(mine, keepFor, lastGiveUp, mine.open());
     if (!asked.open.isEmpty()) {
       return callOff(asked);

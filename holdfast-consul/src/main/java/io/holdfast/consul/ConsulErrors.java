@@ -48,6 +48,14 @@ final class ConsulErrors {
     return unwrap(failure) instanceof StoreException known && known.reason() == Reason.REFUSED;
   }
 
+  /** Says whether a connection was closed without an answer, for which TLS may have been the reason. */
+  static boolean mayHideRefusal(Throwable failure) {
+    return failure instanceof StoreException known
+        && known.reason() == Reason.UNREACHABLE
+        && known.getCause() instanceof IOException cause
+        && !isNotSent(cause);
+  }
+
   /** What a request fails with that was not answered. */
   static RuntimeException of(String store, Throwable failure) {
     Throwable cause = unwrap(failure);

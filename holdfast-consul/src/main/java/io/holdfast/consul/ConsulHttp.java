@@ -15,6 +15,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.net.ssl.SSLSocketFactory;
 
 /**
  * Sends requests to one of the agents, and to the next one when that cannot be reached. A request that may have been sent
@@ -63,6 +64,11 @@ final class ConsulHttp {
     void cancel() {
       raw.cancel(true);
     }
+  }
+
+  /** Makes sockets that speak TLS as the requests do. */
+  SSLSocketFactory secretSockets() {
+    return client.sslContext().getSocketFactory();
   }
 
   /** Takes another token from now on. */

@@ -139,6 +139,7 @@ public final class ConsulStore implements LockStore {
     return context
         .calls
         .txn(new ConsulTxn().isMissing(context.keys.locks()))
+        .exceptionallyCompose(context.calls::withRefusal)
         .<@Nullable Void>thenApply(seen -> null);
   }
 

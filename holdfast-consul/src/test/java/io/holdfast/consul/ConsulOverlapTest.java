@@ -161,6 +161,27 @@ class ConsulOverlapTest {
     Await.until("all are forgotten", () -> context.remembered() == 0);
   }
 
+  /** What the engine has given up and the servers do not have is nobody's. */
+  @Test
+  void claimWhoseEndWasGivenUp_isForgotten() {
+    ConsulAddress address = new ConsulAddress(StoreAddress.parse("consul://" + agent.endpoint()));
+    ConsulCalls calls = new ConsulCalls("stub", address, Duration.ofSeconds(20), engine);
+    ConsulContext context = new ConsulContext(
+        calls, address.settings(), engine.runtime(ticker, (task, delay) -> () -> {}), engine);
+    ConsulAdmin admin = new ConsulAdmin(context);
+    agent.script = asked -> asked.isFor("/session/") || asked.isFor("?recurse")
+        ? Optional.empty()
+        : StubAgent.Reply.of(500, "rpc error: EOF");
+    Claim mine = claim();
+    Await.failure(ConsulAttempt.ask(context, mine, Mode.QUEUE, Instant.MAX));
+    Await.failure(new ConsulEnding(context).end(mine, Duration.ZERO, Instant.MIN));
+    Await.value(admin.own());
+    assertThat(context.remembered()).as("while the end may be repeated").isEqualTo(1);
+    nanos.addAndGet(LEASE.multipliedBy(4).toNanos());
+    Await.value(admin.own());
+    assertThat(context.remembered()).isZero();
+  }
+
   /** A claim that the engine will end is remembered until then, whatever a later attempt is answered: its end asks nothing. */
   @Test
   void claimThatWillBeEnded_isRemembered() {

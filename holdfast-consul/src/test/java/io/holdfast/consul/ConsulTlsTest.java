@@ -120,6 +120,33 @@ class ConsulTlsTest {
     assertRefused(uri(strict, shown(others)), "holdfast.tls-cert");
   }
 
+  /**
+   * A server's refusal may meet our request and be lost with it: what is read then is the end of a connection. It is found
+   * out, and told as what it is.
+   */
+  @Test
+  void refusalThatIsLost_isFoundOut() throws Exception {
+    try (SilentAgent agent = new SilentAgent(certificates, true)) {
+      assertRefused(uri(agent), "certificate", "holdfast.tls-cert");
+      assertThat(agent.asked()).isEqualTo(2);
+    }
+  }
+
+  /** An agent that just goes is no refusal. */
+  @Test
+  void connectionThatEnds_isNoRefusal() throws Exception {
+    try (SilentAgent agent = new SilentAgent(certificates, false)) {
+      assertThatThrownBy(() -> Holdfast.connect(uri(agent)).close())
+          .isInstanceOfSatisfying(
+              StoreUnavailableException.class,
+              e -> assertThat(e.reason()).isEqualTo(Reason.UNREACHABLE));
+    }
+  }
+
+  private static String uri(SilentAgent agent) {
+    return "consuls://" + agent.endpoint() + "?holdfast.tls-ca=" + certificates.file("ca.pem");
+  }
+
   /** Plain text and TLS do not meet; neither hangs. */
   @Test
   void plainTextAndTls_doNotMeet() {

@@ -27,6 +27,8 @@ public record StoreRuntime(
     RandomGenerator random,
     Duration requestTimeout,
     BooleanSupplier callerWaits) {
+  private static final Duration ENDS_GRACE = Duration.ofSeconds(1);
+
   /** Checks that nothing is null. */
   public StoreRuntime {
     Objects.requireNonNull(client, "client");
@@ -53,5 +55,16 @@ public record StoreRuntime(
       RandomGenerator random,
       Duration requestTimeout) {
     this(client, ticker, scheduler, random, requestTimeout, () -> false);
+  }
+
+  /**
+   * Returns how long the engine repeats an end that is not answered: a store need not remember a claim for longer, unless
+   * something of it is there.
+   *
+   * @param lease the claim's
+   * @return the most, counted from the first time that the end was asked for
+   */
+  public Duration endsRepeatedFor(Duration lease) {
+    return requestTimeout.plus(lease).plus(lease.dividedBy(100)).plus(ENDS_GRACE);
   }
 }

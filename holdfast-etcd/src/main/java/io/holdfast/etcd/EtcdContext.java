@@ -55,9 +55,6 @@ final class EtcdContext {
   final StoreEvents events;
   final EtcdLease waiting;
 
-  /** Ends are repeated for the lease, the time of a request, and this. */
-  private static final long GRACE_NANOS = 1_000_000_000L;
-
   /** More are not remembered: they only save requests. */
   private static final int MOST_BUSY = 10_000;
 
@@ -137,11 +134,11 @@ final class EtcdContext {
   /** Forgets claims that the server does not have, and whose end the engine has given up. */
   void forgetGivenUp(Set<ClaimId> own) {
     long now = runtime.ticker().nanos();
-    claims.values().removeIf(each -> {
-      long lease = each.claim.lease().toNanos();
-      long asksFor = runtime.requestTimeout().toNanos() + lease + lease / 100 + GRACE_NANOS;
-      return each.isEndingFor(asksFor, now) && !own.contains(each.claim.id());
-    });
+    claims
+        .values()
+        .removeIf(
+            each -> each.isEndingFor(runtime.endsRepeatedFor(each.claim.lease()).toNanos(), now)
+                && !own.contains(each.claim.id()));
   }
 
   /** Notes whether others wanted a lock when this process last asked: if so, the next claim is put as a waiter's at once. */
