@@ -184,7 +184,10 @@ final class EtcdAdmin {
             .keys
             .place(key)
             .filter(place -> place.claim().client().equals(context.runtime.client()))
-            .ifPresent(place -> found.put(place.claim(), place.name()));
+            .ifPresent(place -> context
+                .seats
+                .owner(new EtcdSeats.Seat(place.name(), place.claim().number()), place.claim())
+                .ifPresent(owner -> found.put(owner, place.name())));
       }
       return found;
     });

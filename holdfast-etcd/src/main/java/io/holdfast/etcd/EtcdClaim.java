@@ -18,6 +18,9 @@ final class EtcdClaim {
   final EtcdPlace place = new EtcdPlace();
   ByteSequence value;
 
+  /** Its key; null for a claim that is not ours, or that was forgotten. */
+  final EtcdSeats.@Nullable Seat seat;
+
   private final ReentrantLock lock = new ReentrantLock();
 
   // guarded by the lock
@@ -26,15 +29,16 @@ final class EtcdClaim {
   private final Set<Sent> open = new HashSet<>();
 
   private @Nullable EtcdWait wait;
-  private boolean ending;
+  private int ends;
   private long endingSince;
   private long keptUnder;
 
   /** Attempts that the store has not answered; guarded by the map of claims. */
   int asked;
 
-  EtcdClaim(Claim claim, ByteSequence key, Instant since) {
+  EtcdClaim(Claim claim, EtcdSeats.@Nullable Seat seat, ByteSequence key, Instant since) {
     this.claim = claim;
+    this.seat = seat;
     this.key = key;
     this.since = since;
     this.value = EtcdValue.claim(EtcdValue.Kind.CLAIM, since, claim.holder()).write();
@@ -62,7 +66,7 @@ final class EtcdClaim {
   Optional<Sent> sent(EtcdLease.Term under) {
     lock.lock();
     try {
-      if (ending) {
+      if (ends > 0) {
         return Optional.empty();
       }
       Sent attempt = new Sent(under);
@@ -105,7 +109,7 @@ final class EtcdClaim {
   boolean leftNothing() {
     lock.lock();
     try {
-      return !ending && open.isEmpty() && !place.isThere();
+      return ends == 0 && open.isEmpty() && !place.isThere();
     } finally {
       lock.unlock();
     }
@@ -115,7 +119,7 @@ final class EtcdClaim {
   Optional<EtcdWait> startWaiting(EtcdContext context) {
     lock.lock();
     try {
-      if (ending || wait != null || place.isFirst() || context.isClosed()) {
+      if (ends > 0 || wait != null || place.isFirst() || context.isClosed()) {
         return Optional.empty();
       }
       EtcdWait begun = new EtcdWait(context, this);
@@ -130,21 +134,31 @@ final class EtcdClaim {
   void end(long nowNanos) {
     lock.lock();
     try {
-      if (!ending) {
-        ending = true;
+      if (ends == 0) {
         endingSince = nowNanos;
       }
+      ends++;
     } finally {
       lock.unlock();
     }
     stopWaiting();
   }
 
+  /** Whether its end was asked for once, so that no other end of it can be under way when that was answered. */
+  boolean isEndedOnce() {
+    lock.lock();
+    try {
+      return ends == 1;
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Whether its end was begun so long ago. */
   boolean isEndingFor(long nanos, long nowNanos) {
     lock.lock();
     try {
-      return ending && nowNanos - endingSince >= nanos;
+      return ends > 0 && nowNanos - endingSince >= nanos;
     } finally {
       lock.unlock();
     }

@@ -60,6 +60,8 @@ final class EtcdContext {
 
   private final Set<LockKey> busy = ConcurrentHashMap.newKeySet();
 
+  final EtcdSeats seats = new EtcdSeats();
+
   private final Map<Long, EtcdLease> leases = new ConcurrentHashMap<>();
   private final Map<ClaimId, EtcdClaim> claims = new ConcurrentHashMap<>();
   private volatile boolean closed;
@@ -86,12 +88,29 @@ final class EtcdContext {
     return all;
   }
 
-  EtcdClaim claim(Claim claim) {
-    return claims.computeIfAbsent(claim.id(), id -> make(claim));
+  /**
+   * Returns a claim that is to be ended. One that is not known has the key of its number, which is nobody else's.
+   *
+   * @return empty if there is nothing to end: what it had is another claim's key, or will be
+   */
+  Optional<EtcdClaim> toEnd(Claim claim) {
+    return Optional.ofNullable(claims.compute(
+        claim.id(), (id, known) -> known == null ? forgotten(claim).orElse(null) : known));
+  }
+
+  private Optional<EtcdClaim> forgotten(Claim claim) {
+    ClaimId id = claim.id();
+    boolean isOurs = id.client().equals(runtime.client());
+    if (isOurs && seats.isInUse(new EtcdSeats.Seat(claim.name(), id.number()))) {
+      return Optional.empty();
+    }
+    return Optional.of(new EtcdClaim(claim, null, keys.claim(claim.name(), id), clock.wall()));
   }
 
   private EtcdClaim make(Claim claim) {
-    return new EtcdClaim(claim, keys.claim(claim.name(), claim.id()), clock.wall());
+    EtcdSeats.Seat seat = seats.take(claim.name(), claim.id());
+    ClaimId first = new ClaimId(claim.id().client(), seat.number());
+    return new EtcdClaim(claim, seat, keys.claim(claim.name(), first), clock.wall());
   }
 
   /** The claim is to be attempted: it is not forgotten until {@link #answered}. */
@@ -114,7 +133,11 @@ final class EtcdContext {
         return known;
       }
       mine.asked--;
-      return nobodyEndsIt && mine.asked == 0 && mine.leftNothing() ? null : mine;
+      if (!nobodyEndsIt || mine.asked > 0 || !mine.leftNothing()) {
+        return mine;
+      }
+      leave(mine, true);
+      return null;
     });
   }
 
@@ -122,8 +145,27 @@ final class EtcdContext {
     return Optional.ofNullable(claims.get(id));
   }
 
-  void forget(EtcdClaim claim) {
-    claims.remove(claim.claim.id(), claim);
+  /**
+   * A claim is over.
+   *
+   * @param nothingComes whether its key is gone, and every request that could touch it was answered, but for attempts
+   */
+  void forget(EtcdClaim claim, boolean nothingComes) {
+    claims.computeIfPresent(claim.claim.id(), (id, known) -> {
+      if (known != claim) {
+        return known;
+      }
+      leave(claim, nothingComes && claim.asked == 0);
+      return null;
+    });
+  }
+
+  private void leave(EtcdClaim claim, boolean nothingComes) {
+    if (claim.seat != null) {
+      // before the key is another claim's
+      claim.place.over();
+      seats.leave(claim.seat, nothingComes);
+    }
   }
 
   /** How many claims are remembered. */
@@ -134,11 +176,12 @@ final class EtcdContext {
   /** Forgets claims that the server does not have, and whose end the engine has given up. */
   void forgetGivenUp(Set<ClaimId> own) {
     long now = runtime.ticker().nanos();
-    claims
-        .values()
-        .removeIf(
-            each -> each.isEndingFor(runtime.endsRepeatedFor(each.claim.lease()).toNanos(), now)
-                && !own.contains(each.claim.id()));
+    claims.forEach((id, each) -> {
+      long nanos = runtime.endsRepeatedFor(each.claim.lease()).toNanos();
+      if (each.isEndingFor(nanos, now) && !own.contains(id)) {
+        forget(each, false);
+      }
+    });
   }
 
   /** Notes whether others wanted a lock when this process last asked: if so, the next claim is put as a waiter's at once. */

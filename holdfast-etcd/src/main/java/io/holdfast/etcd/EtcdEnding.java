@@ -19,6 +19,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
@@ -37,7 +38,13 @@ final class EtcdEnding {
   }
 
   CompletableFuture<Ended> end(Claim claim, Duration keepFor, Instant lastGiveUp) {
-    EtcdClaim mine = context.claim(claim);
+    Optional<EtcdClaim> known = context.toEnd(claim);
+    if (known.isEmpty()) {
+      // it has ended before, and left nothing
+      return CompletableFuture.completedFuture(
+          new Ended(Outcome.NOT_THERE, context.clock.isPast(lastGiveUp), false));
+    }
+    EtcdClaim mine = known.get();
     mine.end(context.runtime.ticker().nanos());
     if (keepFor.isZero()) {
       return delete(mine, lastGiveUp);
@@ -64,7 +71,7 @@ final class EtcdEnding {
     KeyValue there = seen.getKvs().get(0);
     if (EtcdValue.read(mine.key, there.getValue()).kind() == EtcdValue.Kind.KEPT) {
       // an earlier end did that, called off what was open, and its answer was lost; who waits was not looked at
-      return over(mine, Outcome.RELEASED, true, lastGiveUp, mine.open());
+      return over(mine, Outcome.RELEASED, true, lastGiveUp, mine.open(), false);
     }
     mine.place.seen(there);
     Instant now = context.clock.wall();
@@ -104,6 +111,8 @@ final class EtcdEnding {
     List<Op> then = new ArrayList<>();
     then.add(Op.get(context.queue(mine), EtcdContext.FIRST_KEY));
     then.add(change);
+    // what keeps the lock leaves a key
+    boolean nothingComes = when.isEmpty() && open.isEmpty();
     // each epoch lives as long as its lease: when that is gone, its attempts are, too
     called.forEach(term -> then.add(raise(term)));
     return context
@@ -112,7 +121,8 @@ final class EtcdEnding {
         .thenCompose(done -> {
           raised(List.copyOf(called), done);
           Set<EtcdClaim.Sent> calledOff = done.isSucceeded() ? open : Set.of();
-          return over(mine, outcome(mine, done), othersWait(done), lastGiveUp, calledOff);
+          return over(
+              mine, outcome(mine, done), othersWait(done), lastGiveUp, calledOff, nothingComes);
         })
         .exceptionallyCompose(failure -> {
           if (!EtcdLease.isGone(failure) || called.isEmpty()) {
@@ -184,7 +194,8 @@ final class EtcdEnding {
       Outcome outcome,
       boolean othersWait,
       Instant lastGiveUp,
-      Set<EtcdClaim.Sent> calledOff) {
+      Set<EtcdClaim.Sent> calledOff,
+      boolean nothingComes) {
     mine.settled(calledOff);
     long unused = outcome == Outcome.NOT_THERE ? mine.keptUnder() : 0;
     if (unused != 0) {
@@ -194,7 +205,7 @@ final class EtcdEnding {
     boolean none = mine.open().isEmpty();
     boolean isFinal = none && context.clock.isPast(lastGiveUp);
     if (none) {
-      context.forget(mine);
+      context.forget(mine, nothingComes && mine.isEndedOnce());
     }
     context.wanted(mine.claim.name(), othersWait);
     return CompletableFuture.completedFuture(new Ended(outcome, isFinal, othersWait));

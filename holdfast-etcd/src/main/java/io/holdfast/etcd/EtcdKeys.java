@@ -9,8 +9,8 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * The keys in etcd: the prefix, {@code lock/}, the lock's name, a tab, and the claim. A name has no control characters, so
- * that the tab ends it and the keys are sorted as the names are. Beside them {@code epoch/} and a lease's number. The
+ * The keys in etcd: the prefix, {@code lock/}, the lock's name, a tab, and the claim that had the key
+ * first, see {@link EtcdSeats}. A name has no control characters, so that the tab ends it and the keys are sorted as the names are. Beside them {@code epoch/} and a lease's number. The
  * mapping is part of the stored format.
  */
 final class EtcdKeys {
@@ -30,7 +30,7 @@ final class EtcdKeys {
    * Where a key belongs.
    *
    * @param name the lock
-   * @param claim the claim
+   * @param claim the claim that had it first
    */
   record Place(LockKey name, ClaimId claim) {}
 
@@ -65,7 +65,7 @@ final class EtcdKeys {
     return ByteSequence.from(epochs + Long.toHexString(lease), StandardCharsets.UTF_8);
   }
 
-  /** Returns which claim a key is; empty if it is something else. */
+  /** Returns where a key belongs; empty if it is something else. */
   Optional<Place> place(ByteSequence key) {
     byte[] bytes = key.getBytes();
     int end = bytes.length - 1;

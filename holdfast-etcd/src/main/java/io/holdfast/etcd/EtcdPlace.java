@@ -28,6 +28,7 @@ final class EtcdPlace {
   private long modified;
   private EtcdLease.@Nullable Term term;
   private boolean there;
+  private boolean over;
   private long firstAs;
   private @Nullable Moment granted;
 
@@ -111,6 +112,9 @@ final class EtcdPlace {
   }
 
   private void changed(long created, long now, EtcdLease.@Nullable Term under) {
+    if (over) {
+      return;
+    }
     there = true;
     // answers may overtake each other, too
     if (now > modified) {
@@ -131,6 +135,20 @@ final class EtcdPlace {
     }
   }
 
+  /** The claim is over, and its key is another one's from now on: what is read of that is nothing of ours. */
+  void over() {
+    lock.lock();
+    try {
+      over = true;
+      there = false;
+      revision = 0;
+      term = null;
+      firstAs = 0;
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /**
    * The key that was made in this revision was seen to be the first: it was granted before this moment.
    *
@@ -139,7 +157,7 @@ final class EtcdPlace {
   boolean first(long created, Moment now) {
     lock.lock();
     try {
-      if (created != revision) {
+      if (over || created != revision) {
         return false;
       }
       if (firstAs != created) {

@@ -106,11 +106,11 @@ class EtcdOrderTest {
   }
 
   private KeyValue key(Claim claim) {
-    return keys().stream()
-        .filter(each ->
-            each.getKey().toString(StandardCharsets.UTF_8).endsWith(claim.id().toString()))
-        .findFirst()
-        .orElseThrow();
+    ByteSequence key = context
+        .known(claim.id())
+        .map(mine -> mine.key)
+        .orElseGet(() -> new EtcdKeys(prefix).claim(name, claim.id()));
+    return keys().stream().filter(each -> each.getKey().equals(key)).findFirst().orElseThrow();
   }
 
   private static boolean isKept(KeyValue key) {
@@ -312,7 +312,9 @@ class EtcdOrderTest {
     grant(holder);
     calls.refuse("Txn", broken());
     Await.failure(store.end(holder, KEEP_FOR, Instant.MIN));
-    Await.value(operator.getLeaseClient().revoke(context.claim(holder).keptUnder()));
+    Await.value(operator
+        .getLeaseClient()
+        .revoke(context.known(holder.id()).orElseThrow().keptUnder()));
     Await.failure(store.end(holder, KEEP_FOR, Instant.MIN));
     assertThat(end(holder, KEEP_FOR).outcome()).isEqualTo(Outcome.RELEASED);
     assertThat(isKept(key(holder))).isTrue();
@@ -323,7 +325,10 @@ class EtcdOrderTest {
   void keptLock_afterALostAnswer_isFinal() {
     Claim holder = claim();
     grant(holder);
-    assertThat(context.claim(holder).sent(Await.value(context.lease(LEASE).young())))
+    assertThat(context
+            .known(holder.id())
+            .orElseThrow()
+            .sent(Await.value(context.lease(LEASE).young())))
         .isPresent();
     calls.lose("Txn", 0);
     Await.failure(store.end(holder, KEEP_FOR, Instant.MIN));
@@ -338,7 +343,7 @@ class EtcdOrderTest {
   @Test
   void leaseInItsLastSecond_isAlive() {
     Claim claim = claim();
-    EtcdClaim mine = context.claim(claim);
+    EtcdClaim mine = context.asking(claim);
     EtcdLease.Term gone = Await.value(context.lease(LEASE).young());
     EtcdLease.Term brief = Await.value(context.waiting.young());
     assertThat(mine.sent(gone)).isPresent();
@@ -375,7 +380,7 @@ class EtcdOrderTest {
   @Test
   void claimWhoseEndWasGivenUp_isForgotten() {
     Claim claim = claim();
-    EtcdClaim mine = context.claim(claim);
+    EtcdClaim mine = context.asking(claim);
     assertThat(mine.sent(Await.value(context.lease(LEASE).young()))).isPresent();
     calls.refuse("Txn", broken());
     Await.failure(store.end(claim, Duration.ZERO, Instant.MIN));
@@ -416,7 +421,7 @@ class EtcdOrderTest {
     Claim waiter = claim();
     assertThat(attempt(waiter, Mode.QUEUE)).isInstanceOf(Answer.Busy.class);
     Await.until("it watches", () -> calls.openWatches() == 1);
-    EtcdClaim mine = context.claim(waiter);
+    EtcdClaim mine = context.known(waiter.id()).orElseThrow();
     mine.stopWaiting();
     Await.until("it watches no more", () -> calls.openWatches() == 0);
     int looks = calls.sent("Txn");

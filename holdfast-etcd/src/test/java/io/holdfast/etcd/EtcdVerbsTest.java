@@ -17,7 +17,6 @@ import io.holdfast.spi.Ended;
 import io.holdfast.spi.Ended.Outcome;
 import io.holdfast.spi.Kept;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockStore;
 import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreException;
 import io.holdfast.testkit.Await;
@@ -39,7 +38,7 @@ class EtcdVerbsTest {
   private final Client client =
       Client.builder().endpoints("http://" + EtcdUnderTest.server().endpoint()).build();
   private final RecordingStart engine = new RecordingStart();
-  private final LockStore store =
+  private final EtcdStore store =
       EtcdStore.using(client, EtcdSettings.builder().prefix(prefix).build());
   private final LockKey name = LockKey.of("job");
   private long claims;
@@ -93,9 +92,13 @@ class EtcdVerbsTest {
   }
 
   private KeyValue key(Claim claim) {
+    ByteSequence key = store
+        .context()
+        .known(claim.id())
+        .map(mine -> mine.key)
+        .orElseGet(() -> new EtcdKeys(prefix).claim(name, claim.id()));
     return keys().getKvs().stream()
-        .filter(each ->
-            each.getKey().toString(StandardCharsets.UTF_8).endsWith(claim.id().toString()))
+        .filter(each -> each.getKey().equals(key))
         .findFirst()
         .orElseThrow();
   }
@@ -224,15 +227,12 @@ class EtcdVerbsTest {
   void predecessorThatWentBeforeTheWatch_isNoticed() {
     EtcdCalls calls = new EtcdCalls("test", client, engine);
     EtcdContext context = new EtcdContext(calls, new EtcdKeys(prefix), engine.runtime(), engine);
-    Claim holder = claim();
-    grant(holder, Mode.QUEUE);
-    ByteSequence before = key(holder).getKey();
-    end(holder);
+    ByteSequence gone = context.keys.claim(name, new ClaimId("somebody", 1));
     Claim waiter = claim();
     long revision = grant(waiter, Mode.QUEUE);
-    EtcdClaim mine = context.claim(waiter);
+    EtcdClaim mine = context.asking(waiter);
     mine.place.seen(key(waiter));
-    mine.startWaiting(context).orElseThrow().begin(before);
+    mine.startWaiting(context).orElseThrow().begin(gone);
     assertThat(granted(waiter)).isEqualTo(revision);
     end(waiter);
   }
@@ -309,7 +309,7 @@ class EtcdVerbsTest {
     EtcdCalls calls = new EtcdCalls("test", client, engine);
     EtcdContext context = new EtcdContext(calls, new EtcdKeys(prefix), engine.runtime(), engine);
     Claim claim = claim();
-    EtcdClaim mine = context.claim(claim);
+    EtcdClaim mine = context.asking(claim);
     EtcdLease.Term term = Await.value(context.lease(LEASE).young());
     assertThat(mine.sent(term)).isPresent();
     Ended ended = Await.value(
@@ -321,7 +321,7 @@ class EtcdVerbsTest {
     // the late one carries the former epoch: it fails for that, and only what asks again gets in
     term.epoch = 0;
     Answer again =
-        Await.value(new EtcdAttempt(context, context.claim(claim), Mode.QUEUE, soon()).run());
+        Await.value(new EtcdAttempt(context, context.asking(claim), Mode.QUEUE, soon()).run());
     assertThat(again).isInstanceOf(Answer.Granted.class);
     assertThat(term.epoch).isEqualTo(1);
     assertThat(key(claim).getVersion()).as("times that the key was put").isEqualTo(1);
