@@ -58,6 +58,11 @@ class SqlReadOnlyTest {
     assertReadOnly(told);
   }
 
+  /** A refusal is an answer, which a busy machine may take a while to give: what is not answered is told otherwise. */
+  private static Holdfast patient(String uri) {
+    return Holdfast.builder().store(uri).requestTimeout(Duration.ofSeconds(20)).build();
+  }
+
   private static void readOnly(SqlKind kind, SqlServer server, boolean on) {
     if (kind == SqlKind.POSTGRESQL) {
       server.execute(
@@ -79,7 +84,7 @@ class SqlReadOnlyTest {
   @EnumSource
   void serverThatTakesNoWrites_isTold_untilItDoesAgain(SqlKind kind) throws Exception {
     try (SqlServer server = kind.start();
-        Holdfast client = Holdfast.connect(SqlUnderTest.uri(server));
+        Holdfast client = patient(SqlUnderTest.uri(server));
         Holdfast other = Holdfast.connect(SqlUnderTest.uri(server))) {
       Hold lost = client.lock("lost", BRIEF).acquire();
       Hold goesOn = client.lock("goes on", MIDDLING).acquire();
@@ -119,7 +124,7 @@ class SqlReadOnlyTest {
         Holdfast client = Holdfast.connect(pair.primary().storeUri())) {
       Hold before = client.lock("x", BRIEF).acquire();
       pair.awaitReplica();
-      try (Holdfast looks = Holdfast.connect(pair.replica().storeUri())) {
+      try (Holdfast looks = patient(pair.replica().storeUri())) {
         assertThat(looks.admin().inspect("x").orElseThrow().token()).isEqualTo(before.token());
         assertRefuses(looks.lock("x", LONG));
         assertRefuses(looks.lock("y", LONG));
