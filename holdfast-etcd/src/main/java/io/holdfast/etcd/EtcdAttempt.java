@@ -166,7 +166,8 @@ final class EtcdAttempt {
     }
     applied = true;
     claim.place.seen(own.get(0), term);
-    return behind(own.get(0).getCreateRevision(), null, done.getGetResponses().get(2));
+    return behind(
+        term, own.get(0).getCreateRevision(), null, done.getGetResponses().get(2));
   }
 
   private CompletableFuture<Answer> entered(EtcdLease.Term term, TxnResponse done) {
@@ -179,16 +180,16 @@ final class EtcdAttempt {
     }
     ByteSequence before = last.getKvs().size() > 1 ? last.getKvs().get(1).getKey() : null;
     return done.getGetResponses().size() > 1
-        ? behind(revision, before, done.getGetResponses().get(1))
+        ? behind(term, revision, before, done.getGetResponses().get(1))
         : context
             .calls
             .get(context.queue(claim), EtcdContext.FIRST)
-            .thenCompose(queue -> behind(revision, before, queue));
+            .thenCompose(queue -> behind(term, revision, before, queue));
   }
 
   /** There are others: who is first is looked at. */
   private CompletableFuture<Answer> behind(
-      long revision, @Nullable ByteSequence before, GetResponse queue) {
+      EtcdLease.Term term, long revision, @Nullable ByteSequence before, GetResponse queue) {
     if (queue.getKvs().isEmpty()) {
       // all have gone since the key was put, our own key as well: an operator did that
       return enter();
@@ -199,17 +200,44 @@ final class EtcdAttempt {
     }
     EtcdValue holder = EtcdValue.read(first.getKey(), first.getValue());
     if (mode == Mode.TRY) {
-      return context
-          .calls
-          .txn(List.of(), List.of(Op.delete(claim.key, DeleteOption.DEFAULT)), List.of())
-          .thenApply(gone -> {
-            claim.place.deleted();
-            return new Answer.Busy(false, holder.holder(), Optional.empty());
-          });
+      return leave(term)
+          .thenApply(gone -> new Answer.Busy(false, holder.holder(), Optional.empty()));
     }
     context.wanted(claim.claim.name(), true);
     claim.startWaiting(context).ifPresent(wait -> wait.begin(before));
     return answer(new Answer.Busy(true, holder.holder(), Optional.empty()));
+  }
+
+  /**
+   * Deletes a try's key. Until that is answered the key is not sure to stay: should the try be repeated and find that it is
+   * first, it puts the key once more, which that deletion does not meet.
+   */
+  private CompletableFuture<Boolean> leave(EtcdLease.Term term) {
+    Optional<EtcdPlace.Move> noted = claim.place.moving(term, true);
+    if (noted.isEmpty()) {
+      // granted to a later attempt meanwhile, or over
+      return CompletableFuture.completedFuture(true);
+    }
+    EtcdPlace.Move last = noted.get();
+    return context
+        .calls
+        .txn(
+            List.of(
+                new Cmp(claim.key, Cmp.Op.EQUAL, CmpTarget.createRevision(last.revision)),
+                new Cmp(claim.key, Cmp.Op.EQUAL, CmpTarget.modRevision(last.modified))),
+            List.of(Op.delete(claim.key, DeleteOption.DEFAULT)),
+            List.of(Op.get(claim.key, EtcdContext.KEY)))
+        .thenCompose(done -> {
+          claim.place.notMoved(last);
+          List<KeyValue> there =
+              done.isSucceeded() ? List.of() : done.getGetResponses().get(0).getKvs();
+          if (there.isEmpty()) {
+            claim.place.deleted();
+            return CompletableFuture.completedFuture(true);
+          }
+          claim.place.seen(there.get(0), term);
+          return leave(term);
+        });
   }
 
   private CompletableFuture<Answer> granted(long revision, boolean othersWait) {

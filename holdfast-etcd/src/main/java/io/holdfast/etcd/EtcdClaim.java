@@ -130,7 +130,7 @@ final class EtcdClaim {
     }
   }
 
-  /** The claim is being ended: nothing is sent for it any more but that, and it is never waited for again. */
+  /** The claim is being ended: nothing is sent for it any more but that, and it is not begun to wait for it again. */
   void end(long nowNanos) {
     lock.lock();
     try {
@@ -141,7 +141,6 @@ final class EtcdClaim {
     } finally {
       lock.unlock();
     }
-    stopWaiting();
   }
 
   /** Whether its end was asked for once, so that no other end of it can be under way when that was answered. */

@@ -89,28 +89,42 @@ final class EtcdContext {
   }
 
   /**
-   * Returns a claim that is to be ended. One that is not known has the key of its number, which is nobody else's.
+   * Returns a claim that is to be ended. One that is not known is a key that was found and is nobody's.
    *
    * @return empty if there is nothing to end: what it had is another claim's key, or will be
    */
   Optional<EtcdClaim> toEnd(Claim claim) {
-    return Optional.ofNullable(claims.compute(
-        claim.id(), (id, known) -> known == null ? forgotten(claim).orElse(null) : known));
+    EtcdClaim mine = claims.compute(claim.id(), (id, known) -> {
+      EtcdClaim found = known == null ? forgotten(claim).orElse(null) : known;
+      if (found != null) {
+        // counted before anybody can take it for the only one
+        found.end(runtime.ticker().nanos());
+      }
+      return found;
+    });
+    if (mine != null) {
+      mine.stopWaiting();
+    }
+    return Optional.ofNullable(mine);
   }
 
   private Optional<EtcdClaim> forgotten(Claim claim) {
     ClaimId id = claim.id();
-    boolean isOurs = id.client().equals(runtime.client());
-    if (isOurs && seats.isInUse(new EtcdSeats.Seat(claim.name(), id.number()))) {
+    EtcdSeats.Seat seat =
+        seats.left(id).orElseGet(() -> new EtcdSeats.Seat(claim.name(), id.number()));
+    if (!seats.isNobodys(seat)) {
       return Optional.empty();
     }
-    return Optional.of(new EtcdClaim(claim, null, keys.claim(claim.name(), id), clock.wall()));
+    return Optional.of(new EtcdClaim(claim, null, key(seat), clock.wall()));
   }
 
   private EtcdClaim make(Claim claim) {
     EtcdSeats.Seat seat = seats.take(claim.name(), claim.id());
-    ClaimId first = new ClaimId(claim.id().client(), seat.number());
-    return new EtcdClaim(claim, seat, keys.claim(claim.name(), first), clock.wall());
+    return new EtcdClaim(claim, seat, key(seat), clock.wall());
+  }
+
+  private ByteSequence key(EtcdSeats.Seat seat) {
+    return keys.claim(seat.name(), new ClaimId(runtime.client(), seat.number()));
   }
 
   /** The claim is to be attempted: it is not forgotten until {@link #answered}. */
@@ -148,14 +162,15 @@ final class EtcdContext {
   /**
    * A claim is over.
    *
-   * @param nothingComes whether its key is gone, and every request that could touch it was answered, but for attempts
+   * @param nothingComes whether its key is gone, and every request that could touch it was answered, but for attempts and
+   *     other ends
    */
   void forget(EtcdClaim claim, boolean nothingComes) {
     claims.computeIfPresent(claim.claim.id(), (id, known) -> {
       if (known != claim) {
         return known;
       }
-      leave(claim, nothingComes && claim.asked == 0);
+      leave(claim, nothingComes && claim.asked == 0 && claim.isEndedOnce());
       return null;
     });
   }

@@ -45,7 +45,6 @@ final class EtcdEnding {
           new Ended(Outcome.NOT_THERE, context.clock.isPast(lastGiveUp), false));
     }
     EtcdClaim mine = known.get();
-    mine.end(context.runtime.ticker().nanos());
     if (keepFor.isZero()) {
       return delete(mine, lastGiveUp);
     }
@@ -105,14 +104,19 @@ final class EtcdEnding {
 
   private CompletableFuture<Ended> end(
       EtcdClaim mine, List<Cmp> when, Op change, Instant lastGiveUp) {
+    // what keeps the lock leaves a key
+    return end(mine, when, change, lastGiveUp, when.isEmpty());
+  }
+
+  private CompletableFuture<Ended> end(
+      EtcdClaim mine, List<Cmp> when, Op change, Instant lastGiveUp, boolean deletesIt) {
     Set<EtcdClaim.Sent> open = mine.open();
     Set<EtcdLease.Term> called = new LinkedHashSet<>();
     open.forEach(each -> called.add(each.term));
     List<Op> then = new ArrayList<>();
     then.add(Op.get(context.queue(mine), EtcdContext.FIRST_KEY));
     then.add(change);
-    // what keeps the lock leaves a key
-    boolean nothingComes = when.isEmpty() && open.isEmpty();
+    boolean nothingComes = deletesIt && open.isEmpty();
     // each epoch lives as long as its lease: when that is gone, its attempts are, too
     called.forEach(term -> then.add(raise(term)));
     return context
@@ -134,7 +138,8 @@ final class EtcdEnding {
               return CompletableFuture.failedFuture(failure);
             }
             open.stream().filter(each -> !alive.contains(each.term)).forEach(mine::settled);
-            return end(mine, when, change, lastGiveUp);
+            // what those have left goes with their leases, not with this
+            return end(mine, when, change, lastGiveUp, false);
           });
         });
   }
@@ -205,7 +210,7 @@ final class EtcdEnding {
     boolean none = mine.open().isEmpty();
     boolean isFinal = none && context.clock.isPast(lastGiveUp);
     if (none) {
-      context.forget(mine, nothingComes && mine.isEndedOnce());
+      context.forget(mine, nothingComes);
     }
     context.wanted(mine.claim.name(), othersWait);
     return CompletableFuture.completedFuture(new Ended(outcome, isFinal, othersWait));

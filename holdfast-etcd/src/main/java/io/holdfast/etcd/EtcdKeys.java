@@ -9,8 +9,8 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * The keys in etcd: the prefix, {@code lock/}, the lock's name, a tab, and the claim that had the key
- * first, see {@link EtcdSeats}. A name has no control characters, so that the tab ends it and the keys are sorted as the names are. Beside them {@code epoch/} and a lease's number. The
+ * The keys in etcd: the prefix, {@code lock/}, the lock's name, a tab, and the client with a number, see
+ * {@link EtcdSeats}. A name has no control characters, so that the tab ends it and the keys are sorted as the names are. Beside them {@code epoch/} and a lease's number. The
  * mapping is part of the stored format.
  */
 final class EtcdKeys {
@@ -30,7 +30,7 @@ final class EtcdKeys {
    * Where a key belongs.
    *
    * @param name the lock
-   * @param claim the claim that had it first
+   * @param claim the client and the key's number, which are written as a claim's id is
    */
   record Place(LockKey name, ClaimId claim) {}
 

@@ -35,7 +35,7 @@ final class EtcdPlace {
   /** Moves without an answer that may still be applied. */
   private final Set<Move> moves = new HashSet<>();
 
-  /** A move to another lease, and the key that it is for. */
+  /** A move to another lease, or a try's deletion, and the key that it is for. */
   static final class Move {
     final long revision;
     final long modified;
@@ -139,11 +139,9 @@ final class EtcdPlace {
   void over() {
     lock.lock();
     try {
+      // the revision stays: no other key will ever have it, so that whatever is compared with it fails
       over = true;
       there = false;
-      revision = 0;
-      term = null;
-      firstAs = 0;
     } finally {
       lock.unlock();
     }
@@ -192,7 +190,7 @@ final class EtcdPlace {
   EtcdLease.@Nullable Term settled() {
     lock.lock();
     try {
-      return moves.isEmpty() ? term : null;
+      return moves.isEmpty() && !over ? term : null;
     } finally {
       lock.unlock();
     }
@@ -202,7 +200,7 @@ final class EtcdPlace {
   EtcdLease.@Nullable Term settled(KeyValue read) {
     lock.lock();
     try {
-      return read.getModRevision() == modified && moves.isEmpty() ? term : null;
+      return read.getModRevision() == modified && moves.isEmpty() && !over ? term : null;
     } finally {
       lock.unlock();
     }
@@ -211,13 +209,13 @@ final class EtcdPlace {
   /**
    * Notes a move before it is sent.
    *
-   * @param asWaiter whether it is to the waiters' lease
+   * @param asWaiter whether it is to the waiters' lease, or a deletion: what a claim that is first has no use for
    * @return empty if there is no key, or the key is the first and no waiter's any more
    */
   Optional<Move> moving(EtcdLease.Term to, boolean asWaiter) {
     lock.lock();
     try {
-      if (revision == 0 || (asWaiter && firstAs == revision)) {
+      if (over || revision == 0 || (asWaiter && firstAs == revision)) {
         return Optional.empty();
       }
       Move move = new Move(revision, modified, to);

@@ -25,7 +25,9 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -51,6 +53,7 @@ class EtcdOrderTest {
       EtcdStore.using(client, EtcdSettings.builder().prefix(prefix).build());
   private final LockKey name = LockKey.of("job");
   private final EtcdContext context;
+  private final Map<ClaimId, ByteSequence> keyOf = new HashMap<>();
   private long claims;
 
   EtcdOrderTest() {
@@ -80,7 +83,9 @@ class EtcdOrderTest {
   }
 
   private Answer attempt(Claim claim, Mode mode) {
-    return Await.value(store.attempt(claim, mode, soon()));
+    Answer answer = Await.value(store.attempt(claim, mode, soon()));
+    context.known(claim.id()).ifPresent(mine -> keyOf.put(claim.id(), mine.key));
+    return answer;
   }
 
   private void grant(Claim claim) {
@@ -105,11 +110,14 @@ class EtcdOrderTest {
     return Await.value(operator.getKVClient().get(all, option)).getKvs();
   }
 
+  /** Remembers the key of a claim while the store knows it. */
+  private ByteSequence note(Claim claim) {
+    context.known(claim.id()).ifPresent(mine -> keyOf.put(claim.id(), mine.key));
+    return Objects.requireNonNull(keyOf.get(claim.id()));
+  }
+
   private KeyValue key(Claim claim) {
-    ByteSequence key = context
-        .known(claim.id())
-        .map(mine -> mine.key)
-        .orElseGet(() -> new EtcdKeys(prefix).claim(name, claim.id()));
+    ByteSequence key = note(claim);
     return keys().stream().filter(each -> each.getKey().equals(key)).findFirst().orElseThrow();
   }
 
@@ -395,7 +403,7 @@ class EtcdOrderTest {
   @Test
   void own_findsWhatIsUnderAFormerLease() {
     EtcdLease.Term former = Await.value(context.lease(LEASE).young());
-    ClaimId forgotten = new ClaimId(engine.runtime().client(), 77);
+    ClaimId forgotten = new ClaimId(engine.runtime().client(), EtcdSeats.FIRST + 77);
     Await.value(operator
         .getKVClient()
         .put(

@@ -174,6 +174,83 @@ class EtcdSeatsTest {
     assertHolds(next);
   }
 
+  /** A claim that was refused and asks again, after another one was given the key that it had. */
+  @Test
+  void claimThatAsksAgain_hasAKeyOfItsOwn() {
+    Claim first = claim();
+    calls.refuse("Txn", Status.RESOURCE_EXHAUSTED.withDescription("etcdserver: too many requests"));
+    Await.failure(ask(first));
+    Claim next = claim();
+    grant(next);
+    assertThat(Await.value(ask(first))).isInstanceOf(Answer.Busy.class);
+    assertThat(mine(first).key).isNotEqualTo(mine(next).key);
+    end(first);
+    assertHolds(next);
+  }
+
+  /** A try that came second deletes its key; that deletion is applied late, when another claim has the key. */
+  @Test
+  void deletionOfATryThatComesLate_meetsNobody() {
+    Claim holder = claim();
+    grant(holder);
+    Claim first = claim();
+    // somebody comes between its look and its put: the look sees nobody
+    end(holder);
+    Claim between = claim();
+    CompletableFuture<Calls.Parked<?, ?>> put = calls.park("Txn", 0);
+    CompletionStage<Answer> tried = store.attempt(first, Mode.TRY, store.time().plusSeconds(60));
+    Calls.Parked<?, ?> parkedPut = Await.value(put);
+    grant(between);
+    CompletableFuture<Calls.Parked<?, ?>> deletion = calls.park("Txn", 0);
+    Await.value(parkedPut.letGo());
+    Calls.Parked<?, ?> late = Await.value(deletion);
+    assertThat(end(first)).isEqualTo(Outcome.WITHDRAWN);
+    end(between);
+    Claim next = claim();
+    grant(next);
+    Await.value(late.letGo());
+    assertThat(Await.value(tried)).isInstanceOf(Answer.Busy.class);
+    assertHolds(next);
+  }
+
+  /** A try whose deletion has no answer is repeated, and is the first now: that deletion does not take the lock away. */
+  @Test
+  void tryThatIsRepeated_isNotDeletedByItsFormerSelf() {
+    Claim first = claim();
+    Claim between = claim();
+    CompletableFuture<Calls.Parked<?, ?>> put = calls.park("Txn", 0);
+    CompletionStage<Answer> tried = store.attempt(first, Mode.TRY, store.time().plusSeconds(60));
+    Calls.Parked<?, ?> parkedPut = Await.value(put);
+    grant(between);
+    CompletableFuture<Calls.Parked<?, ?>> deletion = calls.park("Txn", 0);
+    Await.value(parkedPut.letGo());
+    Calls.Parked<?, ?> late = Await.value(deletion);
+    end(between);
+    assertThat(Await.value(store.attempt(first, Mode.TRY, store.time().plusSeconds(60))))
+        .isInstanceOf(Answer.Granted.class);
+    Await.value(late.letGo());
+    Await.value(tried.handle((answer, failure) -> true));
+    assertHolds(first);
+  }
+
+  /** Two ends that keep the lock overtake each other: it is kept, and by its own key. */
+  @Test
+  void endThatKeepsTheLock_doesNotUndoTheOther() {
+    Claim first = claim();
+    grant(first);
+    CompletableFuture<Calls.Parked<?, ?>> parked = calls.park("Txn", 0);
+    CompletionStage<Ended> given = store.end(first, Duration.ofMinutes(1), Instant.MIN);
+    Calls.Parked<?, ?> late = Await.value(parked);
+    assertThat(Await.value(store.end(first, Duration.ofMinutes(1), Instant.MIN)).outcome())
+        .isEqualTo(Outcome.RELEASED);
+    KeyValue kept = keys().get(0);
+    Await.value(late.letGo());
+    Await.value(given);
+    assertThat(keys()).hasSize(1);
+    assertThat(keys().get(0).getCreateRevision()).isEqualTo(kept.getCreateRevision());
+    assertThat(keys().get(0).getLease()).isEqualTo(kept.getLease());
+  }
+
   /** A claim that is ended once more, after another one has its key. */
   @Test
   void endOfAClaimThatIsOver_touchesNothing() {
@@ -199,7 +276,7 @@ class EtcdSeatsTest {
     grant(next);
     KeyValue before = keys().get(0);
     over.place.seen(before);
-    assertThat(over.place.revision()).isZero();
+    assertThat(over.place.revision()).isLessThan(before.getCreateRevision());
     assertThat(over.place.first(before.getCreateRevision(), ticker.now())).isFalse();
     assertThat(Await.value(context.move(over, context.waiting))).isEmpty();
     assertThat(keys().get(0).getModRevision()).isEqualTo(before.getModRevision());
@@ -233,12 +310,11 @@ class EtcdSeatsTest {
     Await.value(held.letGo());
     end(next);
     Await.value(asked.thenApply(seen -> true));
-    EtcdSeats seats = context.seats;
-    EtcdSeats.Seat seat = new EtcdSeats.Seat(name, first.id().number());
-    assertThat(seats.owner(seat, first.id())).isEmpty();
-    EtcdSeats.Seat nobodys = new EtcdSeats.Seat(name, 99);
-    ClaimId forgotten = new ClaimId(engine.runtime().client(), 99);
-    assertThat(seats.owner(nobodys, forgotten)).contains(forgotten);
+    EtcdSeats.Seat seat = new EtcdSeats.Seat(name, EtcdSeats.FIRST);
+    ClaimId nobody = new ClaimId(engine.runtime().client(), EtcdSeats.FIRST);
+    assertThat(context.seats.owner(seat, nobody)).isEmpty();
+    EtcdSeats.Seat lost = new EtcdSeats.Seat(name, EtcdSeats.FIRST + 99);
+    assertThat(context.seats.owner(lost, nobody)).contains(nobody);
   }
 
   /** A holder that comes back to the end of the queue has the same key as before: whoever watched that is not misled. */
@@ -269,13 +345,15 @@ class EtcdSeatsTest {
   @Test
   void freeKeys_areBounded() {
     EtcdSeats seats = new EtcdSeats();
+    long last = 0;
     for (int i = 1; i <= 20_000; i++) {
-      LockKey each = LockKey.of("job-" + i);
-      seats.leave(seats.take(each, new ClaimId("me", i)), true);
+      EtcdSeats.Seat seat = seats.take(LockKey.of("job-" + i), new ClaimId("me", i));
+      last = seat.number();
+      seats.leave(seat, true);
     }
     assertThat(seats.take(LockKey.of("job-20000"), new ClaimId("me", 20_001)).number())
-        .isEqualTo(20_000);
+        .isEqualTo(last);
     assertThat(seats.take(LockKey.of("job-1"), new ClaimId("me", 20_002)).number())
-        .isEqualTo(20_002);
+        .isGreaterThan(last);
   }
 }

@@ -23,8 +23,10 @@ import io.holdfast.testkit.Await;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -41,6 +43,7 @@ class EtcdVerbsTest {
   private final EtcdStore store =
       EtcdStore.using(client, EtcdSettings.builder().prefix(prefix).build());
   private final LockKey name = LockKey.of("job");
+  private final Map<ClaimId, ByteSequence> keyOf = new HashMap<>();
   private long claims;
 
   EtcdVerbsTest() {
@@ -68,7 +71,9 @@ class EtcdVerbsTest {
   }
 
   private Answer attempt(Claim claim, Mode mode) {
-    return Await.value(store.attempt(claim, mode, soon()));
+    Answer answer = Await.value(store.attempt(claim, mode, soon()));
+    store.context().known(claim.id()).ifPresent(mine -> keyOf.put(claim.id(), mine.key));
+    return answer;
   }
 
   private long grant(Claim claim, Mode mode) {
@@ -91,12 +96,14 @@ class EtcdVerbsTest {
         .get(bytes(prefix), GetOption.builder().isPrefix(true).build()));
   }
 
+  /** Remembers the key of a claim while the store knows it. */
+  private ByteSequence note(Claim claim) {
+    store.context().known(claim.id()).ifPresent(mine -> keyOf.put(claim.id(), mine.key));
+    return Objects.requireNonNull(keyOf.get(claim.id()));
+  }
+
   private KeyValue key(Claim claim) {
-    ByteSequence key = store
-        .context()
-        .known(claim.id())
-        .map(mine -> mine.key)
-        .orElseGet(() -> new EtcdKeys(prefix).claim(name, claim.id()));
+    ByteSequence key = note(claim);
     return keys().getKvs().stream()
         .filter(each -> each.getKey().equals(key))
         .findFirst()
@@ -324,6 +331,7 @@ class EtcdVerbsTest {
         Await.value(new EtcdAttempt(context, context.asking(claim), Mode.QUEUE, soon()).run());
     assertThat(again).isInstanceOf(Answer.Granted.class);
     assertThat(term.epoch).isEqualTo(1);
+    keyOf.put(claim.id(), context.known(claim.id()).orElseThrow().key);
     assertThat(key(claim).getVersion()).as("times that the key was put").isEqualTo(1);
     assertThat(Await.value(new EtcdEnding(context).end(claim, Duration.ZERO, Instant.MIN))
             .outcome())
