@@ -5,11 +5,12 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 
 /** What the server was asked to do: it counts itself, and what scripts do counts, too. */
-final class RedisCommandCount implements AutoCloseable {
+public final class RedisCommandCount implements AutoCloseable {
   private final RedisClient client;
   private final StatefulRedisConnection<String, String> connection;
 
-  RedisCommandCount(String uri) {
+  /** Counts at one server, on a connection of its own. */
+  public RedisCommandCount(String uri) {
     client = RedisClient.create(uri);
     connection = client.connect();
   }
@@ -20,7 +21,7 @@ final class RedisCommandCount implements AutoCloseable {
    * @param all also those within scripts, but not our own looking
    * @param scripts calls of scripts
    */
-  record Calls(long all, long scripts) {
+  public record Calls(long all, long scripts) {
     Calls since(Calls before) {
       return new Calls(all - before.all, scripts - before.scripts);
     }
@@ -31,7 +32,8 @@ final class RedisCommandCount implements AutoCloseable {
     }
   }
 
-  Calls now() {
+  /** What it was asked since it was started. */
+  public Calls now() {
     long all = 0;
     long scripts = 0;
     for (String line : connection.sync().info("commandstats").split("\r\n", -1)) {

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.bench.guard;
+
+import io.holdfast.bench.RedisCommandCount;
+import io.holdfast.spi.Stores;
+import io.holdfast.testkit.Await;
+import io.holdfast.testkit.process.ServerProcess;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.sync.RedisCommands;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/** Redis servers that keep nothing on disk, and count what they are asked. */
+final class RedisServers implements AutoCloseable {
+  private static final long MAX_LEASE_SECONDS = 60;
+
+  private final List<ServerProcess> processes = new ArrayList<>();
+  private final List<Integer> ports = new ArrayList<>();
+  private final List<RedisCommandCount> counts = new ArrayList<>();
+
+  private RedisServers() {}
+
+  static boolean areThere() {
+    return ServerProcess.isThere("redis-server");
+  }
+
+  static RedisServers start(int number) {
+    RedisServers servers = new RedisServers();
+    for (int i = 0; i < number; i++) {
+      servers.add();
+    }
+    return servers;
+  }
+
+  private void add() {
+    int port = ServerProcess.freePort();
+    ServerProcess process = ServerProcess.of("redis-server");
+    processes.add(process);
+    process.start(List.of(
+        "--port", Integer.toString(port),
+        "--bind", "127.0.0.1",
+        "--dir", process.folder().toString(),
+        "--save", "",
+        "--appendonly", "no"));
+    Await.until("redis-server answers", () -> answers(port));
+    ports.add(port);
+    counts.add(new RedisCommandCount(uri(port)));
+  }
+
+  private static boolean answers(int port) {
+    try {
+      new RedisCommandCount(uri(port)).close();
+      return true;
+    } catch (RedisException e) {
+      // not yet
+      return false;
+    }
+  }
+
+  private static String uri(int port) {
+    return "redis://127.0.0.1:" + port;
+  }
+
+  /** The address of the first. */
+  String uri() {
+    return uri(ports.get(0));
+  }
+
+  Subject subject() {
+    return new Subject(() -> Stores.open(uri()), this::now, this::close);
+  }
+
+  /** All of them may vote at once, although they are new. */
+  Subject redlock() {
+    ports.forEach(RedisServers::mayVote);
+    String uri = "redlock://"
+        + ports.stream().map(port -> "127.0.0.1:" + port).collect(Collectors.joining(","))
+        + "?holdfast.max-lease=" + MAX_LEASE_SECONDS + "s";
+    return new Subject(() -> Stores.open(uri), this::now, true, this::close);
+  }
+
+  /** Leaves the mark that a node makes when it has abstained for as long as it must. */
+  private static void mayVote(int port) {
+    RedisClient client = RedisClient.create(uri(port));
+    try (StatefulRedisConnection<String, String> connection = client.connect()) {
+      RedisCommands<String, String> redis = connection.sync();
+      String identity = found("run_id:(\\w+)", redis.info("server")) + "-"
+          + found("evicted_keys:(\\d+)", redis.info("stats"));
+      long maxLeaseMicros = MAX_LEASE_SECONDS * 1_000_000;
+      redis.hset(
+          "holdfast:{}:m",
+          Map.of("v", "R1", "id", identity, "m", Long.toString(maxLeaseMicros), "b", "0"));
+    } finally {
+      client.shutdown();
+    }
+  }
+
+  private static String found(String pattern, String text) {
+    Matcher found = Pattern.compile(pattern).matcher(text);
+    if (!found.find()) {
+      throw new IllegalStateException("no " + pattern + " in " + text);
+    }
+    return found.group(1);
+  }
+
+  private Map<String, Long> now() {
+    long scripts = 0;
+    long commands = 0;
+    for (RedisCommandCount each : counts) {
+      RedisCommandCount.Calls calls = each.now();
+      scripts += calls.scripts();
+      commands += calls.all();
+    }
+    Map<String, Long> now = new LinkedHashMap<>();
+    now.put("scripts", scripts);
+    now.put("commands", commands);
+    return now;
+  }
+
+  @Override
+  public void close() {
+    counts.forEach(RedisCommandCount::close);
+    processes.forEach(ServerProcess::close);
+  }
+}
