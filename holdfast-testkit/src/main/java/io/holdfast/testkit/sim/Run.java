@@ -95,6 +95,7 @@ public final class Run {
     Run run = new Run(seed, flaw);
     run.failover = how;
     run.world.setup.chances.set(Fault.STORE_STEP, 0);
+    run.world.setup.operations /= 2;
     run.runAll();
     return run;
   }
@@ -107,6 +108,7 @@ public final class Run {
     }
     world.record(Kind.END, -1, "", "", "", 0, 0, 0);
     violations = Invariant.all(history());
+    world.end();
   }
 
   private void play() {
@@ -168,7 +170,7 @@ public final class Run {
   }
 
   /**
-   * Says whether the run counts: four clients, two hundred operations, and a fault that took effect.
+   * Says whether the run counts: four clients, four hundred operations, and a fault that took effect.
    *
    * @return false if it proves too little
    */

@@ -30,7 +30,7 @@ final class Setup {
   int processes = 4;
   int actors = 2;
   int locks = 1;
-  int operations = 200;
+  int operations = 400;
   double storeRate = 1;
   double maxDrift;
   /** Whether machines may sleep; else their wall clocks may be set back. Both at once is a declared exception. */
@@ -48,7 +48,9 @@ final class Setup {
     setup.queues = random.nextInt(10) < 6;
     setup.finality = random.nextInt(4) == 0 ? Finality.EPOCH : Finality.TIME;
     setup.lease = pick(random, 400, 700, 1_000, 1_500, 3_000, 10_000) * MILLI;
-    setup.waiterLease = Math.min(pick(random, 300, 600, 1_200) * MILLI, setup.lease);
+    // who waits renews with each third of it: where holds are long, most of the run would be that
+    long stretched = setup.lease >= 3 * SECOND ? 4 : 1;
+    setup.waiterLease = Math.min(pick(random, 300, 600, 1_200) * stretched * MILLI, setup.lease);
     setup.pollAtMost = pick(random, 20, 60, 150) * MILLI;
     setup.requestTimeout = pick(random, 100, 200, 400) * MILLI;
     setup.latency = pick(random, 200, 1_000, 3_000) * 1_000;

@@ -2,6 +2,7 @@
 package io.holdfast.testkit.sim;
 
 import io.holdfast.HoldState;
+import io.holdfast.engine.SteppedCall;
 import io.holdfast.spi.ClaimId;
 import io.holdfast.testkit.history.Event;
 import io.holdfast.testkit.history.Kind;
@@ -10,6 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -50,6 +52,7 @@ final class SimWorld {
   private final List<SimHold> dropped = new ArrayList<>();
 
   private boolean quiet;
+  private boolean over;
   private long requests;
 
   SimWorld(Setup setup, @Nullable Flaw flaw, SplittableRandom random, @Nullable Fates fates) {
@@ -101,6 +104,9 @@ final class SimWorld {
       long number,
       long other,
       long until) {
+    if (over) {
+      return;
+    }
     Event event = new Event(kind, now, process, lock, claim, by, number, other, until);
     if (trace != null) {
       trace.accept(history.size() + " " + event.toJson());
@@ -174,6 +180,15 @@ final class SimWorld {
     quiet = true;
     processes.forEach(SimProcess::heal);
     record(Kind.QUIET, -1, "", "", "", 0, 0, 0);
+  }
+
+  /** What happened was judged. What a thread owns of a client that was never closed would stay for as long as the thread. */
+  void end() {
+    over = true;
+    trace = null;
+    for (SimProcess each : processes) {
+      CompletableFuture<?> unused = SteppedCall.beginClose(each.holdfast);
+    }
   }
 
   SimProcess start() {

@@ -2,6 +2,10 @@
 package io.holdfast.testkit.sim;
 
 import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
@@ -13,6 +17,8 @@ import org.jspecify.annotations.Nullable;
 public final class Simulate {
   /** What the engine logs is of no interest here, and is a lot. Held, for a logger that is not forgets its level. */
   private static final Logger ENGINE = Logger.getLogger("io.holdfast");
+
+  private static final int MOST_SAID = 10;
 
   private Simulate() {}
 
@@ -26,7 +32,7 @@ public final class Simulate {
    *
    * @param args a seed or a range of seeds, and a {@link Flaw}
    */
-  public static void main(String[] args) {
+  public static void main(String[] args) throws InterruptedException {
     silenceEngine();
     PrintStream out = System.out;
     Flaw flaw = args.length > 1 ? Flaw.valueOf(args[1]) : null;
@@ -43,17 +49,52 @@ public final class Simulate {
     out.println(run.report());
   }
 
-  private static void many(long first, long last, @Nullable Flaw flaw, PrintStream out) {
-    Totals totals = new Totals();
-    int broken = 0;
-    for (long seed = first; seed < last; seed++) {
-      Run run = Run.of(seed, flaw);
-      totals.add(run);
-      if (run.isBroken() && ++broken <= 10) {
+  private static void many(long first, long last, @Nullable Flaw flaw, PrintStream out)
+      throws InterruptedException {
+    AtomicLong broken = new AtomicLong();
+    Totals totals = range(first, last, flaw, run -> {
+      if (broken.incrementAndGet() <= MOST_SAID) {
         out.println(run.report());
       }
-    }
+    });
     out.println(totals);
     out.println(broken + " seeds broke an invariant");
+  }
+
+  /**
+   * Runs all seeds of a range, on as many threads as there are processors.
+   *
+   * @param first the first seed
+   * @param last the one after the last
+   * @param flaw what is wrong with the protocol; null for the right one
+   * @param broken is told of each run that broke something, on the thread that ran it
+   * @return what all of them did
+   * @throws InterruptedException if the thread is interrupted; the others go on to the end of the range
+   */
+  public static Totals range(long first, long last, @Nullable Flaw flaw, Consumer<Run> broken)
+      throws InterruptedException {
+    Totals totals = new Totals();
+    AtomicLong next = new AtomicLong(first);
+    List<Thread> workers = new ArrayList<>();
+    for (int i = 0; i < Runtime.getRuntime().availableProcessors(); i++) {
+      Thread worker = new Thread(
+          () -> {
+            for (long seed = next.getAndIncrement(); seed < last; seed = next.getAndIncrement()) {
+              Run run = Run.of(seed, flaw);
+              totals.add(run);
+              if (run.isBroken()) {
+                broken.accept(run);
+              }
+            }
+          },
+          "simulator-" + i);
+      worker.setDaemon(true);
+      worker.start();
+      workers.add(worker);
+    }
+    for (Thread worker : workers) {
+      worker.join();
+    }
+    return totals;
   }
 }

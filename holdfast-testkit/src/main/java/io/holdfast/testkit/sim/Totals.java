@@ -51,10 +51,19 @@ public final class Totals {
   /**
    * Returns how many runs counted.
    *
-   * @return those with four clients, two hundred operations and a fault that took effect
+   * @return those with four clients, four hundred operations and a fault that took effect
    */
   public synchronized long counted() {
     return counted;
+  }
+
+  /**
+   * Returns how many operations callers have done.
+   *
+   * @return the sum over all runs
+   */
+  public synchronized long operations() {
+    return operations;
   }
 
   /**
