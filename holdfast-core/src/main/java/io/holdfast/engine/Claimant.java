@@ -186,7 +186,7 @@ final class Claimant extends Alarm {
       return;
     }
     waiting = null;
-    boolean over = lane.holding.isNewerThan(grant.revision()) || lane.engine.isClosed();
+    boolean over = lane.holding.isNewerThan(grant) || lane.engine.isClosed();
     Request request = lane.claims.takerOf(this);
     if (over || request == null) {
       refuseGrant(null, later);

@@ -25,6 +25,11 @@ final class Holding {
   private final Lane lane;
   private @Nullable Tenure tenure;
 
+  /** The newest grant that this process has had, over or not, and when it was asked for. */
+  private long newestRevision = Long.MIN_VALUE;
+
+  private long newestNanos;
+
   Holding(Lane lane) {
     this.lane = lane;
   }
@@ -43,9 +48,14 @@ final class Holding {
     return tenure;
   }
 
-  /** Whether what this process holds was granted after a grant with this revision, which is therefore over. */
-  boolean isNewerThan(long revision) {
-    return tenure != null && tenure.revision > revision;
+  /**
+   * Whether this process holds, or has held, what was granted after a grant, which is therefore over: its answer was late. A
+   * grant that was asked for since is none of those, though its revision be less: the store has forgotten the others.
+   */
+  boolean isNewerThan(Grant grant) {
+    long revision = grant.revision();
+    return (tenure != null && tenure.revision > revision)
+        || (newestRevision > revision && grant.anchor().nanos() - newestNanos < 0);
   }
 
   /** Returns the claim that holds the lock, with a current hold or without. */
@@ -90,6 +100,8 @@ final class Holding {
       lose(old, LossReason.GONE, later);
     }
     tenure = fresh;
+    newestRevision = grant.revision();
+    newestNanos = grant.anchor().nanos();
     othersWait(grant.othersWait());
     countPassedOn();
     lane.claims.began(fresh.claimant, later);
