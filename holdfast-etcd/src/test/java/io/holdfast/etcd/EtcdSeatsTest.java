@@ -158,6 +158,17 @@ class EtcdSeatsTest {
     assertThat(grant(claim()).key).isNotEqualTo(key);
   }
 
+  /** An attempt whose answer was lost is called off by the end: what is known of it is not enough to use its key again. */
+  @Test
+  void attemptWithoutAnAnswer_leavesItsKeyToNobody() {
+    Claim first = claim();
+    calls.lose("Txn", 0);
+    Await.failure(ask(first));
+    ByteSequence key = mine(first).key;
+    assertThat(end(first)).isEqualTo(Outcome.RELEASED);
+    assertThat(grant(claim()).key).isNotEqualTo(key);
+  }
+
   /** An attempt that was called off may still come: it finds its epoch raised, and its key nobody's. */
   @Test
   void attemptThatWasCalledOff_leavesItsKeyToNobody() {
