@@ -15,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
 
 /** Does with a store what its users do, and has counted what it is asked for that. Two clients, in one process. */
 final class Counting implements AutoCloseable {
@@ -39,12 +40,14 @@ final class Counting implements AutoCloseable {
   private final StillTime time = new StillTime();
   private final Counter counter;
   private final boolean goesOn;
+  private final BooleanSupplier hears;
   private final Holdfast one;
   private final Holdfast other;
 
   private Counting(Subject subject) {
     counter = subject.counter();
     goesOn = subject.goesOn();
+    hears = subject.hears();
     one = client(subject);
     other = client(subject);
   }
@@ -152,6 +155,7 @@ final class Counting implements AutoCloseable {
       Hold first = one.lock("between").acquire();
       Map<String, Long> atFirst = Rest.of(counter);
       CompletableFuture<Hold> next = other.lock("between").acquireAsync();
+      Await.until("the waiter hears of releases", hears);
       Map<String, Long> atRelease = Rest.of(counter);
       end(first);
       Map<String, Long> atGrant = Rest.of(counter);

@@ -83,7 +83,7 @@ final class RedisServers implements AutoCloseable {
     String uri = "redlock://"
         + ports.stream().map(port -> "127.0.0.1:" + port).collect(Collectors.joining(","))
         + "?holdfast.max-lease=" + MAX_LEASE_SECONDS + "s";
-    return new Subject(() -> Stores.open(uri), this::now, true, this::close);
+    return new Subject(() -> Stores.open(uri), this::now, true, () -> true, this::close);
   }
 
   /** Leaves the mark that a node makes when it has abstained for as long as it must. */

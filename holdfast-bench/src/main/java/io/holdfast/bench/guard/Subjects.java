@@ -108,10 +108,13 @@ enum Subjects {
   /** What its sessions count is told late, its log at once. */
   private static Subject postgresql() {
     PostgresServer server = PostgresServer.with("log_statement=all");
+    Path log = server.folder().resolve("log");
+    LinesCounter listens = new LinesCounter(log, "listens", ": LISTEN \"(?!holdfast_probe_)");
     return new Subject(
         () -> Stores.open(server.storeUri()),
-        new LinesCounter(
-            server.folder().resolve("log"), "statements", "LOG:  (execute [^:]*|statement): "),
+        new LinesCounter(log, "statements", "LOG:  (execute [^:]*|statement): "),
+        false,
+        () -> listens.now().getOrDefault("listens", 0L) > 0,
         server::close);
   }
 
