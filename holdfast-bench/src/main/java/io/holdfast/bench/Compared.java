@@ -1,69 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.bench;
 
-import java.util.LinkedHashMap;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
-import java.util.function.Function;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Measures peers in turns, and says how we stand beside one of them. */
+/** Measures peers in turns. */
 final class Compared {
+  /** So many want a lock, or one each. */
+  static final int THREADS = 16;
+
+  private static final int BATCH = 10;
+
   private Compared() {}
 
-  /** Returns what each of the named peers reached. */
-  static Map<String, Samples> measure(
-      Scale trials, Peers peers, List<String> names, Function<Peer, Trials.Contender> contender)
-      throws Exception {
+  /** One thread that takes a free lock and lets it go, by each of those that are named; then once more for the waits. */
+  static List<Figure> alone(Scale scale, Peers peers, List<String> names) throws Exception {
     List<Samples> rates = Trials.interleave(
-        trials, names.stream().map(peers::get).map(contender).toArray(Trials.Contender[]::new));
-    Map<String, Samples> byName = new LinkedHashMap<>();
+        scale,
+        names.stream().map(name -> alone(scale, peers.get(name))).toArray(Trials.Contender[]::new));
+    List<Figure> figures = new ArrayList<>();
     for (String name : names) {
-      byName.put(name, rates.get(byName.size()));
+      Contention waits = new Contention(List.of(peers.get(name).lock("waits")));
+      waits.perSecond(scale.trial());
+      figures.add(Figure.of(name, rates.get(figures.size())).with(waits.waits()));
     }
-    return byName;
+    return figures;
   }
 
-  /** One thread that takes a lock and lets it go. */
+  /** One thread that takes a free lock and lets it go. */
   static Trials.Contender alone(Scale scale, Peer peer) {
     Loop.Cycle cycle = peer.cycle("uncontended");
-    return () -> Loop.perSecond(scale.trial(), 10, cycle);
+    return () -> Loop.perSecond(scale.trial(), BATCH, cycle);
   }
 
   /**
    * Threads that want a lock.
    *
-   * @param name of one lock, or with a place for a number: a lock for each thread
+   * @param lock its name; with a place for a number, a lock for each thread
    */
-  static Trials.Contender contention(Scale scale, Peer peer, int threads, String name) {
-    Contention contention = new Contention(
-        IntStream.range(0, threads).mapToObj(i -> peer.lock(Row.text(name, i))).toList());
-    return () -> {
-      double rate = contention.perSecond(scale.trial());
-      if (!name.contains("%") && contention.violations() > 0) {
-        throw new IllegalStateException(contention.violations() + " times two had the lock");
-      }
-      return rate;
-    };
+  static List<Figure> contention(
+      Scale scale, Peers peers, List<String> names, int threads, String lock) throws Exception {
+    boolean shared = !lock.contains("%");
+    List<Contention> contentions = names.stream()
+        .map(peers::get)
+        .map(peer -> IntStream.range(0, threads)
+            .mapToObj(i -> peer.lock(Text.of(lock, i)))
+            .toList())
+        .map(Contention::new)
+        .toList();
+    List<Samples> rates = Trials.interleave(
+        scale,
+        contentions.stream()
+            .<Trials.Contender>map(each -> () -> each.perSecond(scale.trial()))
+            .toArray(Trials.Contender[]::new));
+    List<Figure> figures = new ArrayList<>();
+    for (String name : names) {
+      int which = figures.size();
+      Figure figure = figure(name, rates.get(which), contentions.get(which));
+      figures.add(
+          shared ? figure.with(Figure.VIOLATIONS, contentions.get(which).violations()) : figure);
+    }
+    return figures;
   }
 
-  /** Returns how many times as much we do as another. */
-  static Row row(
-      String name, String chinese, Map<String, Samples> rates, String beside, double bar) {
-    Samples ours = Objects.requireNonNull(rates.get(Peers.US));
-    double ratio = ours.median() / Objects.requireNonNull(rates.get(beside)).median();
-    String others = rates.entrySet().stream()
-        .filter(each -> !each.getKey().equals(Peers.US))
-        .map(each -> each.getKey() + " " + Row.spread(each.getValue(), "/s"))
-        .collect(Collectors.joining("; "));
-    return Row.now(
-        name,
-        chinese,
-        Row.spread(ours, "/s") + "; " + others,
-        Row.text(bar < 1 ? ">= %.2f" : ">= %.0f x", bar),
-        Row.text("%.2f", ratio),
-        ratio >= bar);
+  /** What threads reached. */
+  static Figure figure(String name, Samples rates, Contention contention) {
+    return Figure.of(name, rates)
+        .with(contention.waits())
+        .with("least/most of a thread", contention.leastToMost());
   }
 }

@@ -3,11 +3,10 @@ package io.holdfast.bench;
 
 /** Who is measured on a Consul server. There is no other lock of Java's for it. */
 final class ConsulPeers extends Peers {
-  static final String PLAIN = "plain";
-  static final String QUERY = "a write and a blocking query";
+  static final String QUERY = "floor: a write and a blocking query";
 
   ConsulPeers(String uri) {
-    add(PLAIN, () -> new PlainConsul(uri));
+    add(FLOOR, () -> new PlainConsul(uri));
     add(US, () -> new HoldfastPeer(uri));
     add(QUERY, () -> new QueryConsul(uri));
   }

@@ -6,6 +6,7 @@ import io.holdfast.Hold;
 import io.holdfast.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
@@ -29,11 +30,12 @@ final class Contention {
   /** Unsynchronised on purpose: loses updates if two threads are inside at once. */
   private long inside;
 
-  private long cycles;
+  private final long[] cycles;
 
   /** One thread for each of these, which are one lock, maybe with different options. */
   Contention(List<Guard> guards) {
-    this.guards = guards;
+    this.guards = List.copyOf(guards);
+    cycles = new long[guards.size()];
   }
 
   /** Takes one of our locks, and looks whether it is still held afterwards. */
@@ -56,11 +58,12 @@ final class Contention {
         tasks.add(() -> takeTurns(guard, begin + time.toNanos()));
       }
       long done = 0;
+      int thread = 0;
       for (Future<Turns> turns : threads.invokeAll(tasks)) {
         done += turns.get().cycles();
+        cycles[thread++] += turns.get().cycles();
         waits.addAll(turns.get().waits());
       }
-      cycles += done;
       return done * 1e9 / (TICKER.nanos() - begin);
     } finally {
       threads.shutdownNow();
@@ -85,12 +88,27 @@ final class Contention {
 
   /** How many updates were lost, over all runs: zero if the lock excludes. */
   long violations() {
-    return cycles - inside;
+    return cycles() - inside;
   }
 
   /** How often the lock was had, over all runs. */
   long cycles() {
-    return cycles;
+    return Arrays.stream(cycles).sum();
+  }
+
+  /** How often each thread had it, over all runs. */
+  long[] cyclesOfEach() {
+    return cycles.clone();
+  }
+
+  double leastToMost() {
+    return leastToMost(cycles);
+  }
+
+  /** Returns the least in parts of the greatest. */
+  static double leastToMost(long[] numbers) {
+    long least = Arrays.stream(numbers).min().orElse(0);
+    return least / (double) Math.max(1, Arrays.stream(numbers).max().orElse(1));
   }
 
   Waits waits() {

@@ -9,10 +9,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 /**
  * One of several processes that take locks; {@link Contestants} tells it what to do, a line at a time, and it answers in
@@ -20,7 +22,7 @@ import java.util.concurrent.TimeUnit;
  *
  * <pre>
  *   meet PEER                          -> met
- *   contend PEER NAME MILLIS THREADS   -> cycles waits
+ *   contend PEER NAME MILLIS THREADS   -> cycles,... rate waits   (the cycles of each thread)
  *   pass PEER NAME MILLIS PAUSE        -> granted:released,...   (readings of the clock that all processes share)
  *   swap PEER NAME MILLIS PAUSE        -> the same
  *   keep PEER NAME MILLIS HOLDS        -> cpuNanos bytesEach lost
@@ -81,7 +83,10 @@ final class Contestant {
     });
     Contention contention = new Contention(Collections.nCopies(threads, counting));
     double rate = contention.perSecond(time);
-    return contention.cycles() + "\t" + rate + "\t" + contention.waits().encode();
+    String cycles = Arrays.stream(contention.cyclesOfEach())
+        .mapToObj(Long::toString)
+        .collect(Collectors.joining(","));
+    return cycles + "\t" + rate + "\t" + contention.waits().encode();
   }
 
   /** Takes the lock, has it for a pause, lets it go and stays away for another one: the other process waits by then. */

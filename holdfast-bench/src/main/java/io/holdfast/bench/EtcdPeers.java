@@ -5,12 +5,11 @@ import java.net.URI;
 
 /** Who is measured on an etcd server. */
 final class EtcdPeers extends Peers {
-  static final String PLAIN = "plain";
   static final String JETCD = "jetcd's lock";
 
   EtcdPeers(String uri) {
     URI endpoint = URI.create(uri.replaceFirst("^etcd:", "http:"));
-    add(PLAIN, () -> new PlainEtcd(endpoint));
+    add(FLOOR, () -> new PlainEtcd(endpoint));
     add(US, () -> new HoldfastPeer(uri));
     add(JETCD, () -> new JetcdPeer(endpoint));
   }

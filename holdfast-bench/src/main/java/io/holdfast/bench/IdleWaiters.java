@@ -33,17 +33,14 @@ final class IdleWaiters {
   }
 
   Row row() throws Exception {
-    double ours = perSecond(Peers.US);
-    double spring = perSecond(SqlPeers.SPRING);
     String unit = kind == SqlKind.POSTGRESQL ? "transactions" : "statements";
     return Row.now(
-        name + ": " + NAMES + " threads that wait for " + NAMES + " locks, " + unit + " a second",
-        name + "：" + NAMES + " 个线程等待 " + NAMES + " 把锁，每秒"
-            + (kind == SqlKind.POSTGRESQL ? "事务数" : "语句数"),
-        Row.text("%.1f; Spring %.1f", ours, spring),
-        "<= 0.10 of Spring's",
-        Row.text("%.2f", ours / spring),
-        ours <= 0.1 * spring);
+            name,
+            Workload.IDLE,
+            List.of(
+                Figure.of(Peers.US, perSecond(Peers.US)).noting(unit),
+                Figure.of(SqlPeers.SPRING, perSecond(SqlPeers.SPRING)).noting(unit)))
+        .atMost(SqlPeers.SPRING, 0.1);
   }
 
   private double perSecond(String peer) throws Exception {

@@ -12,6 +12,8 @@ import java.util.concurrent.TimeUnit;
 /** Many holds kept at once. The store is in the same process, so that its work and its records count, too. */
 final class KeepingBench {
   private static final Ticker TICKER = Ticker.system();
+  private static final int MOST_PERCENT = 2;
+  private static final int MOST_BYTES = 1000;
 
   private KeepingBench() {}
 
@@ -41,30 +43,27 @@ final class KeepingBench {
 
   private static List<Row> rows(
       Scale scale, int holds, double idle, double first, double busy, double each, int lost) {
-    String kept = Row.text("%,d", holds);
     double share = (busy - idle) * 100;
+    Figure cpu = Figure.of(Peers.US, share)
+        .with("% before, for a quarter of the time", first * 100)
+        .with("% without any", idle * 100)
+        .with("s of it kept", scale.keep().toMillis() / 1e3)
+        .with(Figure.LOST, lost);
     return List.of(
-        Row.now(
-            kept + " holds kept: CPU",
-            "保持 " + kept + " 个持有：CPU",
-            Row.text(
-                "%.2f %% of a core for %d s (%.2f %% in the %d s before), idle %.2f %%; lost %d",
-                busy * 100,
-                scale.keep().toSeconds(),
-                first * 100,
-                scale.keep().dividedBy(4).toSeconds(),
-                idle * 100,
-                lost),
-            "< 2 % of a core, none lost",
-            Row.text("%.2f %%, %d lost", share, lost),
-            share < 2 && lost == 0),
-        Row.now(
-            kept + " holds kept: heap",
-            "保持 " + kept + " 个持有：堆",
-            Row.text("%.0f B each, with the store's own records", each),
-            "< 1,000 B",
-            Row.text("%.0f B", each),
-            each < 1000));
+        Row.now("memory", Workload.KEPT_SHARE, holds, List.of(cpu))
+            .with(new Bar(
+                "CPU",
+                "CPU",
+                Text.of("< %d %%, none lost", MOST_PERCENT),
+                Text.of("%.2f %%, %d lost", share, lost),
+                share < MOST_PERCENT && lost == 0)),
+        Row.now("memory", Workload.KEPT_HEAP, holds, List.of(Figure.of(Peers.US, each)))
+            .with(new Bar(
+                "heap, with the store's own records",
+                "堆，包括存储自身的记录",
+                Text.of("< %,d B", MOST_BYTES),
+                Text.of("%.0f B", each),
+                each < MOST_BYTES)));
   }
 
   /** The part of one core that this process uses while nobody asks it for anything. */

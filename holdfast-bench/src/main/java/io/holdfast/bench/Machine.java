@@ -1,32 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.bench;
 
-import java.util.stream.Stream;
-import org.apache.curator.framework.recipes.locks.InterProcessMutex;
-import org.sqlite.SQLiteJDBCLoader;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
-/**
- * What a number depends on, and nothing that tells whose machine it was.
- *
- * @param commit what was measured
- * @param trials what was done
- */
-record Machine(String commit, Scale trials) {
-  /** Without quotes or backslashes. */
-  Stream<String> lines() {
+/** What a number depends on, and nothing that tells whose machine it was. */
+final class Machine {
+  private static final Pattern JAR = Pattern.compile("(.+?)-([0-9].*)\\.jar");
+
+  private Machine() {}
+
+  /** Says what was measured, on what, and how. */
+  static List<String> about(Scale scale) {
     Runtime runtime = Runtime.getRuntime();
-    return Stream.of(
-        "commit " + commit,
-        "Java " + System.getProperty("java.version") + ", " + System.getProperty("os.name") + " "
-            + System.getProperty("os.arch") + ", " + runtime.availableProcessors() + " cores, heap "
-            + (runtime.maxMemory() >> 20) + " MB",
-        "sqlite-jdbc " + SQLiteJDBCLoader.getVersion() + ", Curator "
-            + versionOf(InterProcessMutex.class),
-        trials.trials() + " trials of " + trials.trial().toMillis() + " ms");
+    List<String> lines = new ArrayList<>();
+    lines.add("commit " + System.getProperty("holdfast.bench.commit", "unknown"));
+    lines.add("Java " + System.getProperty("java.version") + ", " + System.getProperty("os.name")
+        + " " + System.getProperty("os.version") + " " + System.getProperty("os.arch") + ", "
+        + runtime.availableProcessors() + " cores, heap " + (runtime.maxMemory() >> 20)
+        + " MB; clients and servers on one machine, over loopback");
+    lines.add(Text.of(
+        "%d trials of %d ms after %d to warm up, the contenders in turns",
+        scale.trials(), scale.trial().toMillis(), scale.warmUps()));
+    return lines;
   }
 
-  private static String versionOf(Class<?> type) {
-    String version = type.getPackage().getImplementationVersion();
-    return version == null ? "unknown" : version;
+  /** Returns the versions of libraries, of each of which a class is named: as their files have them. */
+  static String versions(List<String> classes) {
+    List<String> versions = new ArrayList<>();
+    for (String name : classes) {
+      try {
+        // only its file is wanted
+        Class<?> type = Class.forName(name, false, Machine.class.getClassLoader());
+        Path file =
+            Path.of(type.getProtectionDomain().getCodeSource().getLocation().getPath());
+        Matcher parts = JAR.matcher(file.getFileName().toString());
+        versions.add(parts.matches() ? parts.group(1) + " " + parts.group(2) : file.toString());
+      } catch (ClassNotFoundException e) {
+        throw new IllegalArgumentException("there is no " + name, e);
+      }
+    }
+    return String.join(", ", versions);
   }
 }

@@ -8,23 +8,37 @@ import java.util.List;
 
 /** What the engine itself costs: the store is a map in the same process. */
 final class MemoryBench {
+  private static final String STORE = "memory";
   private static final int BATCH = 1000;
+  private static final int MOST_NANOS = 1000;
 
   private MemoryBench() {}
 
   static List<Row> run(Scale scale) throws Exception {
     try (Holdfast holdfast = Holdfast.connect("memory:")) {
       DistributedLock lock = holdfast.lock("order:42");
-      Samples nanos = Trials.interleave(
-              scale, () -> 1e9 / Loop.perSecond(scale.trial(), BATCH, () -> cycle(lock)))
+      Samples rate = Trials.interleave(
+              scale, () -> Loop.perSecond(scale.trial(), BATCH, () -> cycle(lock)))
           .get(0);
-      return List.of(Row.now(
-          "memory: acquire and release, uncontended",
-          "memory：无争用的获取与释放",
-          Row.spread(nanos, "ns"),
-          "< 1,000 ns",
-          Row.text("%.0f ns", nanos.median()),
-          nanos.median() < 1000));
+      double nanos = 1e9 / rate.median();
+      Row alone = Row.now(STORE, Workload.UNCONTENDED, List.of(Figure.of(Peers.US, rate)))
+          .with(new Bar(
+              "a cycle",
+              "一个周期",
+              Text.of("< %,d ns", MOST_NANOS),
+              Text.of("%,.0f ns", nanos),
+              nanos < MOST_NANOS));
+      return List.of(alone, shared(scale));
+    }
+  }
+
+  private static Row shared(Scale scale) throws Exception {
+    try (Peers peers = new Peers()) {
+      peers.add(Peers.US, () -> new HoldfastPeer("memory:"));
+      return Row.now(
+          STORE,
+          Workload.SHARED,
+          Compared.contention(scale.warm(), peers, List.of(Peers.US), Compared.THREADS, "one"));
     }
   }
 

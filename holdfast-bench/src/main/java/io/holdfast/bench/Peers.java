@@ -10,6 +10,9 @@ class Peers implements AutoCloseable {
   /** Ourselves, everywhere. */
   static final String US = "Holdfast";
 
+  /** What the server can do at most; with something behind it where there are several. */
+  static final String FLOOR = "floor";
+
   private final Map<String, Supplier<Peer>> makers = new LinkedHashMap<>();
   private final Map<String, Peer> made = new LinkedHashMap<>();
 

@@ -6,10 +6,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /** Several processes that take the same locks: what they get through, and how long a lock is on its way between them. */
 final class Processes implements AutoCloseable {
@@ -25,11 +28,16 @@ final class Processes implements AutoCloseable {
   /** The first counts for starting clients as well. */
   private static final int WARM_UPS = 5;
 
-  /** What is counted beside cycles. */
+  /** How even the processes were. */
+  static final String EVEN = "least/most of a process";
+
+  /** What a server counts beside. */
   @FunctionalInterface
   interface Counted {
-    /** Returns how much there was until now. */
-    long[] now();
+    Counted NOTHING = Map::of;
+
+    /** Returns how much there was until now, by what it is. */
+    Map<String, Long> now();
   }
 
   private final Scale scale;
@@ -55,130 +63,112 @@ final class Processes implements AutoCloseable {
   }
 
   /** What one peer did in all trials together. */
-  static final class Result {
+  private static final class Result {
     private final double[] rates;
-    private final long[] cycles = new long[PROCESSES];
-    final Waits waits = new Waits();
-    final long[] counted;
-    long violations;
+    private final long[][] cycles = new long[PROCESSES][THREADS];
+    private final Waits waits = new Waits();
+    private final Map<String, Double> counted = new LinkedHashMap<>();
+    private long violations;
 
-    Result(int trials, int counters) {
+    Result(int trials) {
       rates = new double[trials];
-      counted = new long[counters];
     }
 
-    Samples rates() {
-      return new Samples(rates);
-    }
-
-    long all() {
-      long sum = 0;
-      for (long each : cycles) {
-        sum += each;
+    Figure figure(String peer) {
+      long[] ofProcesses =
+          Arrays.stream(cycles).mapToLong(each -> Arrays.stream(each).sum()).toArray();
+      long[] ofThreads = Arrays.stream(cycles).flatMapToLong(Arrays::stream).toArray();
+      long all = Arrays.stream(ofProcesses).sum();
+      Figure figure = Figure.of(peer, new Samples(rates))
+          .with(waits)
+          .with(EVEN, Contention.leastToMost(ofProcesses))
+          .with("least/most of a thread", Contention.leastToMost(ofThreads))
+          .noting(Arrays.stream(ofProcesses)
+              .mapToObj(each -> Text.of("%,d", each))
+              .collect(Collectors.joining(", ", "acquired by the processes: ", "")));
+      for (Map.Entry<String, Double> each : counted.entrySet()) {
+        figure = figure.with(each.getKey() + " a cycle", each.getValue() / all);
       }
-      return sum;
-    }
-
-    double leastToMost() {
-      long least = Long.MAX_VALUE;
-      long most = 1;
-      for (long each : cycles) {
-        least = Math.min(least, each);
-        most = Math.max(most, each);
-      }
-      return least / (double) most;
-    }
-
-    /** Says all of it, with something that was counted beside. */
-    String text(String more) {
-      return Row.text(
-          "%s, waits p50 %.2f ms, p99 %.2f ms, max %.1f ms, least/most %.2f%s, violations %d",
-          Row.spread(rates(), "/s"),
-          waits.micros(0.5) / 1e3,
-          waits.micros(0.99) / 1e3,
-          waits.maxMicros() / 1e3,
-          leastToMost(),
-          more,
-          violations);
+      return figure.with(Figure.VIOLATIONS, violations);
     }
   }
 
   /** All threads of all processes want one lock. */
-  Map<String, Result> contend(Counted counted) throws IOException {
+  List<Figure> contend(Counted counted) throws IOException {
     Map<String, Result> results = new LinkedHashMap<>();
-    int counters = counted.now().length;
-    peers.forEach(peer -> results.put(peer, new Result(scale.trials(), counters)));
+    peers.forEach(peer -> results.put(peer, new Result(scale.trials())));
     int warmUps = Math.min(WARM_UPS, scale.warmUps());
     for (int trial = -warmUps; trial < scale.trials(); trial++) {
       for (Map.Entry<String, Result> each : results.entrySet()) {
         contend(each.getKey(), each.getValue(), trial, counted);
       }
     }
-    return results;
+    return results.entrySet().stream()
+        .map(each -> each.getValue().figure(each.getKey()))
+        .toList();
   }
 
   private void contend(String peer, Result result, int trial, Counted counted) throws IOException {
     long counts = count.get();
-    long[] before = counted.now();
+    Map<String, Long> before = counted.now();
     List<String> answers = processes.tell(
         PROCESSES, "contend", peer, "four " + peer, scale.trial().toMillis() * 2, THREADS);
-    long[] after = counted.now();
+    Map<String, Long> after = counted.now();
     double rate = 0;
     long cycles = 0;
     for (int i = 0; i < PROCESSES; i++) {
       String[] parts = answers.get(i).split("\t", -1);
-      cycles += Long.parseLong(parts[0]);
+      String[] each = parts[0].split(",", -1);
+      for (int thread = 0; thread < THREADS; thread++) {
+        long done = Long.parseLong(each[thread]);
+        cycles += done;
+        result.cycles[i][thread] += trial < 0 ? 0 : done;
+      }
       rate += Double.parseDouble(parts[1]);
       if (trial >= 0) {
-        result.cycles[i] += Long.parseLong(parts[0]);
         result.waits.addAll(Waits.decode(parts[2]));
       }
     }
     result.violations += cycles - (count.get() - counts);
     if (trial >= 0) {
       result.rates[trial] = rate;
-      for (int i = 0; i < after.length; i++) {
-        result.counted[i] += after[i] - before[i];
-      }
+      after.forEach((what, now) ->
+          result.counted.merge(what, (double) (now - before.getOrDefault(what, 0L)), Double::sum));
     }
   }
 
   /** Two processes pass one lock to and fro; returns how long it was on its way. */
-  Map<String, Waits> pass() throws IOException {
+  List<Figure> pass() throws IOException {
     return pass("pass", SHORT_TURN);
   }
 
   /** The same, one turn each, of so many microseconds. */
-  Map<String, Waits> swap(int turn) throws IOException {
+  List<Figure> swap(int turn) throws IOException {
     return pass("swap", turn);
   }
 
-  private Map<String, Waits> pass(String how, int turn) throws IOException {
-    Map<String, Waits> results = new LinkedHashMap<>();
-    peers.forEach(peer -> results.put(peer, new Waits()));
+  private List<Figure> pass(String how, int turn) throws IOException {
     int trials = Math.max(1, scale.trials() / 2);
+    double[][] medians = new double[peers.size()][trials];
+    List<Waits> all = peers.stream().map(peer -> new Waits()).toList();
+    long[] violations = new long[peers.size()];
     for (int trial = -Math.min(scale.warmUps(), 2); trial < trials; trial++) {
-      for (Map.Entry<String, Waits> each : results.entrySet()) {
-        List<String> turns = processes.tell(
-            2, how, each.getKey(), "two " + each.getKey(), scale.trial().toMillis() * 3, turn);
-        long violations = passed(turns, trial < 0 ? new Waits() : each.getValue());
-        if (violations > 0) {
-          throw new IllegalStateException(
-              violations + " times two had the lock of " + each.getKey());
+      for (int i = 0; i < peers.size(); i++) {
+        String peer = peers.get(i);
+        Waits waits = new Waits();
+        violations[i] += passed(
+            processes.tell(2, how, peer, "two " + peer, scale.trial().toMillis() * 3, turn), waits);
+        if (trial >= 0) {
+          medians[i][trial] = waits.micros(0.5) / 1e3;
+          all.get(i).addAll(waits);
         }
       }
     }
-    return results;
-  }
-
-  /** Says how long the lock was on its way for each. */
-  static String text(Map<String, Waits> passed) {
-    StringBuilder text = new StringBuilder();
-    passed.forEach((peer, waits) -> text.append(text.isEmpty() ? "" : "; ")
-        .append(peer.equals(Peers.US) ? "" : peer + " ")
-        .append(Row.text(
-            "p50 %.2f ms, p99 %.2f ms", waits.micros(0.5) / 1e3, waits.micros(0.99) / 1e3)));
-    return text.toString();
+    return IntStream.range(0, peers.size())
+        .mapToObj(i -> Figure.of(peers.get(i), new Samples(medians[i]))
+            .with(all.get(i))
+            .with(Figure.VIOLATIONS, violations[i]))
+        .toList();
   }
 
   private record Turn(int process, long granted, long released) {}

@@ -5,27 +5,29 @@ import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.ServerProcess;
 import io.lettuce.core.RedisException;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
-import java.util.stream.Collectors;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /** One Redis server that keeps nothing on disk: beside others, and beside the plainest pair of commands. */
 final class RedisBench {
-  private static final int THREADS = 16;
+  static final String STORE = "Redis";
 
   /** So many cycles for what is counted and not timed. */
   private static final int COUNTED = 100;
 
-  private static final List<String> LOCKS =
-      List.of(Peers.US, RedisPeers.REDISSON, RedisPeers.FAIR, RedisPeers.FENCED, RedisPeers.SPRING);
+  private static final List<String> LOCKS = List.of(
+      Peers.US,
+      RedisPeers.REDISSON,
+      RedisPeers.FAIR,
+      RedisPeers.FENCED,
+      RedisPeers.SPIN,
+      RedisPeers.SPRING,
+      RedisPeers.SPRING_SPIN);
 
   /** Those, and who has a cycle of two commands and is no lock. */
-  private static final List<String> ALL = Stream.concat(
-          Stream.of(RedisPeers.PLAIN, RedisPeers.SCRIPTS), LOCKS.stream())
-      .toList();
+  private static final List<String> ALL =
+      Stream.concat(Stream.of(Peers.FLOOR, RedisPeers.SCRIPTS), LOCKS.stream()).toList();
 
   private final Scale scale;
   private final Peers peers;
@@ -38,7 +40,7 @@ final class RedisBench {
   }
 
   /** Returns nothing, and says so, without a server and unless it is required. */
-  static List<Row> run(Scale scale) throws Exception {
+  static List<Row> run(Scale scale, Consumer<String> about) throws Exception {
     boolean required = System.getProperty("holdfast.stores", "").equals("required");
     if (!required && !ServerProcess.isThere("redis-server")) {
       System.out.println(
@@ -59,9 +61,11 @@ final class RedisBench {
           "--dir",
           server.folder().toString()));
       Await.until("redis-server answers", () -> answers(port));
-      List<Row> rows = new ArrayList<>(new RedisBench(scale, port).oneProcess());
+      RedisBench bench = new RedisBench(scale, port);
+      about.accept("Redis " + bench.commands.version() + ", nothing on disk");
+      List<Row> rows = new ArrayList<>(bench.oneProcess());
       try (RedisProcessesBench processes = new RedisProcessesBench(scale, port)) {
-        rows.addAll(processes.contention());
+        rows.add(processes.contention());
         rows.add(processes.handOver());
         for (int holds : scale.redisHolds()) {
           rows.addAll(processes.keeping(holds));
@@ -89,18 +93,12 @@ final class RedisBench {
   }
 
   private Row uncontended() throws Exception {
-    Map<String, Samples> rates =
-        Compared.measure(scale, peers, ALL, peer -> Compared.alone(scale, peer));
-    return Compared.row(
-        "Redis: acquire and release, uncontended, against SET NX PX and a script that deletes",
-        "Redis：无争用的获取与释放，对比 SET NX PX 加删除脚本",
-        rates,
-        RedisPeers.PLAIN,
-        0.95);
+    return Row.now(STORE, Workload.UNCONTENDED, Compared.alone(scale, peers, ALL))
+        .atLeast(Peers.FLOOR, 0.95);
   }
 
   private Row commandsPerCycle() throws Exception {
-    Map<String, RedisCommandCount.Calls> calls = new LinkedHashMap<>();
+    List<Figure> figures = new ArrayList<>();
     for (String name : ALL) {
       Loop.Cycle cycle = peers.get(name).cycle("counted");
       // the first one may bring the script along
@@ -109,42 +107,28 @@ final class RedisBench {
       for (int i = 0; i < COUNTED; i++) {
         cycle.run();
       }
-      calls.put(name, commands.now().since(before));
+      RedisCommandCount.Calls calls = commands.now().since(before);
+      figures.add(Figure.of(name, calls.all() / (double) COUNTED)
+          .with("scripts", calls.scripts() / (double) COUNTED));
     }
-    RedisCommandCount.Calls ours = Objects.requireNonNull(calls.get(Peers.US));
-    String others = calls.entrySet().stream()
-        .filter(each -> !each.getKey().equals(Peers.US))
-        .map(each -> each.getKey() + " " + each.getValue().per(COUNTED))
-        .collect(Collectors.joining("; "));
-    double scripts = ours.scripts() / (double) COUNTED;
-    return Row.now(
-        "Redis: commands a cycle, uncontended, those within scripts counted as well",
-        "Redis：每个周期的命令数，无争用，脚本内的也计入",
-        ours.per(COUNTED) + "; " + others,
-        "2 scripts",
-        Row.text("%.1f", scripts),
-        scripts <= 2);
+    Row row = Row.now(STORE, Workload.COMMANDS, figures);
+    double scripts = row.ours().beside("scripts");
+    return row.with(new Bar("scripts", "脚本", "<= 2", Text.number(scripts), scripts <= 2));
   }
 
   private Row separateLocks() throws Exception {
-    Map<String, Samples> rates = Compared.measure(
-        scale.warm(), peers, ALL, peer -> Compared.contention(scale, peer, THREADS, "separate:%d"));
-    return Compared.row(
-        "Redis: " + THREADS + " threads, " + THREADS + " locks, against the same pair",
-        "Redis：" + THREADS + " 个线程，" + THREADS + " 把锁，对比同样的一对命令",
-        rates,
-        RedisPeers.PLAIN,
-        0.9);
+    return Row.now(
+            STORE,
+            Workload.SEPARATE,
+            Compared.contention(scale.warm(), peers, ALL, Compared.THREADS, "separate:%d"))
+        .atLeast(Peers.FLOOR, 0.9);
   }
 
   private Row oneLock() throws Exception {
-    Map<String, Samples> rates = Compared.measure(
-        scale.warm(), peers, LOCKS, peer -> Compared.contention(scale, peer, THREADS, "one"));
-    return Compared.row(
-        "Redis: " + THREADS + " threads, one lock, against Redisson",
-        "Redis：" + THREADS + " 个线程，一把锁，对比 Redisson",
-        rates,
-        RedisPeers.REDISSON,
-        20);
+    return Row.now(
+            STORE,
+            Workload.SHARED,
+            Compared.contention(scale.warm(), peers, LOCKS, Compared.THREADS, "one"))
+        .atLeast(RedisPeers.REDISSON, 20);
   }
 }

@@ -6,6 +6,8 @@ import io.lettuce.core.api.StatefulRedisConnection;
 
 /** What the server was asked to do: it counts itself, and what scripts do counts, too. */
 public final class RedisCommandCount implements AutoCloseable {
+  private static final String VERSION = "redis_version:";
+
   private final RedisClient client;
   private final StatefulRedisConnection<String, String> connection;
 
@@ -25,11 +27,6 @@ public final class RedisCommandCount implements AutoCloseable {
     Calls since(Calls before) {
       return new Calls(all - before.all, scripts - before.scripts);
     }
-
-    /** Says how many that is for each cycle. */
-    String per(long cycles) {
-      return Row.text("%.1f (%.1f scripts)", all / (double) cycles, scripts / (double) cycles);
-    }
   }
 
   /** What it was asked since it was started. */
@@ -48,6 +45,18 @@ public final class RedisCommandCount implements AutoCloseable {
       }
     }
     return new Calls(all, scripts);
+  }
+
+  /** The server's version. */
+  String version() {
+    return connection
+        .sync()
+        .info("server")
+        .lines()
+        .filter(line -> line.startsWith(VERSION))
+        .map(line -> line.substring(VERSION.length()))
+        .findFirst()
+        .orElse("of an unknown version");
   }
 
   @Override

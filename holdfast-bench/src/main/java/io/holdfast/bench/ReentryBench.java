@@ -28,20 +28,19 @@ final class ReentryBench {
       JavaLock ours = holdfast.lock("order:42").asJavaLock();
       theirs.acquire();
       ours.lock();
-      List<Samples> millions = Trials.interleave(
+      List<Samples> rates = Trials.interleave(
           scale,
-          () -> Loop.perSecond(scale.trial(), BATCH, () -> enterAgain(ours)) / 1e6,
-          () -> Loop.perSecond(scale.trial(), BATCH, () -> enterAgain(theirs)) / 1e6);
+          () -> Loop.perSecond(scale.trial(), BATCH, () -> enterAgain(ours)),
+          () -> Loop.perSecond(scale.trial(), BATCH, () -> enterAgain(theirs)));
       ours.unlock();
       theirs.release();
-      double ratio = millions.get(0).median() / millions.get(1).median();
       return List.of(Row.now(
-          "reentrant lock() and unlock(), against Curator's InterProcessMutex",
-          "可重入的 lock() 与 unlock()，对比 Curator 的 InterProcessMutex",
-          Row.spread(millions.get(0), "M/s") + "; Curator " + Row.spread(millions.get(1), "M/s"),
-          ">= 1.0",
-          Row.text("%.2f", ratio),
-          ratio >= 1));
+              "memory",
+              Workload.REENTRANT,
+              List.of(
+                  Figure.of(Peers.US, rates.get(0)),
+                  Figure.of(ZooKeeperPeers.CURATOR, rates.get(1))))
+          .atLeast(ZooKeeperPeers.CURATOR, 1));
     }
   }
 

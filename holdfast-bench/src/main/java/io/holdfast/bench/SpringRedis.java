@@ -5,17 +5,17 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.integration.redis.util.RedisLockRegistry;
 
-/** Spring Integration's registry, with messages instead of polling. */
+/** Spring Integration's registry, with messages or with polling. */
 final class SpringRedis implements Peer {
   private final LettuceConnectionFactory connections;
   private final RedisLockRegistry registry;
 
-  SpringRedis(String host, int port) {
-    connections = new LettuceConnectionFactory(new RedisStandaloneConfiguration(host, port));
+  SpringRedis(int port, RedisLockRegistry.RedisLockType type) {
+    connections = new LettuceConnectionFactory(new RedisStandaloneConfiguration("127.0.0.1", port));
     connections.afterPropertiesSet();
     connections.start();
-    registry = new RedisLockRegistry(connections, "spring");
-    registry.setRedisLockType(RedisLockRegistry.RedisLockType.PUB_SUB_LOCK);
+    registry = new RedisLockRegistry(connections, "spring-" + type);
+    registry.setRedisLockType(type);
   }
 
   @Override

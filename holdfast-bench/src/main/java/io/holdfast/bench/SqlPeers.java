@@ -6,13 +6,12 @@ import com.zaxxer.hikari.HikariDataSource;
 
 /** Who is measured on an SQL server: each with a pool of its own, which is as it is by default. */
 final class SqlPeers extends Peers {
-  static final String PLAIN = "plain";
   static final String STORE = "our bare statements";
   static final String SPRING = "Spring";
   static final String SHEDLOCK = "ShedLock";
 
   SqlPeers(String url) {
-    add(PLAIN, () -> new PlainSql(pool(url)));
+    add(FLOOR, () -> new PlainSql(pool(url)));
     add(US, () -> new HoldfastPeer(url));
     add(STORE, () -> new BareStatements(url));
     add(SPRING, () -> new SpringSql(pool(url)));

@@ -7,13 +7,15 @@ import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
 
 /** One SQLite file: against the plainest statements, and with threads that want one lock. */
 final class SqliteBench {
+  private static final String STORE = "SQLite";
+  private static final String ONE_THREAD = "one thread";
   private static final int BATCH = 10;
-  private static final int THREADS = 16;
 
   private SqliteBench() {}
 
@@ -21,27 +23,28 @@ final class SqliteBench {
     try (PlainPair plain = new PlainPair(folder.resolve("plain.db"));
         Holdfast holdfast = Holdfast.connect("sqlite:" + folder.resolve("locks.db"))) {
       DistributedLock lock = holdfast.lock("order:42");
-      Contention shared = new Contention(
-          IntStream.range(0, THREADS).mapToObj(i -> Contention.of(lock)).toList());
-      Contention separate = new Contention(IntStream.range(0, THREADS)
+      Contention own = new Contention(IntStream.range(0, Compared.THREADS)
+          .mapToObj(i -> Contention.of(holdfast.lock("order:" + i)))
+          .toList());
+      Contention shared =
+          new Contention(Collections.nCopies(Compared.THREADS, Contention.of(lock)));
+      Contention apart = new Contention(IntStream.range(0, Compared.THREADS)
           .mapToObj(i -> Contention.of(holdfast.lock("order:43", leaseOfItsOwn(i))))
           .toList());
       List<Samples> rates = Trials.interleave(
           scale,
           () -> Loop.perSecond(scale.trial(), BATCH, plain::run),
           () -> Loop.perSecond(scale.trial(), BATCH, () -> cycle(lock)),
+          () -> own.perSecond(scale.trial()),
           () -> shared.perSecond(scale.trial()),
-          () -> separate.perSecond(scale.trial()));
+          () -> apart.perSecond(scale.trial()));
+      Figure floor = Figure.of(Peers.FLOOR, rates.get(0));
+      Figure ours = Figure.of(Peers.US, rates.get(1));
       return List.of(
-          uncontended(rates),
-          contended("SQLite: 16 threads, one lock", "SQLite：16 个线程，一把锁", rates, 2, 20, shared),
-          contended(
-              "SQLite: the same without local hand-over",
-              "SQLite：同上，但没有本地移交",
-              rates,
-              3,
-              0.5,
-              separate));
+          Row.now(STORE, Workload.UNCONTENDED, List.of(ours, floor)).atLeast(Peers.FLOOR, 0.8),
+          Row.now(STORE, Workload.SEPARATE, List.of(Compared.figure(Peers.US, rates.get(2), own))),
+          contended(Workload.SHARED, rates.get(3), shared, ours, 20),
+          contended(Workload.APART, rates.get(4), apart, ours, 0.5));
     }
   }
 
@@ -51,32 +54,12 @@ final class SqliteBench {
     return LockOptions.builder().leaseFor(lease).build();
   }
 
-  private static Row uncontended(List<Samples> rates) {
-    double ratio = rates.get(1).median() / rates.get(0).median();
-    return Row.now(
-        "SQLite: acquire and release, uncontended, against two plain updates",
-        "SQLite：无争用的获取与释放，对比两条普通更新语句",
-        Row.spread(rates.get(1), "/s") + "; plain " + Row.spread(rates.get(0), "/s"),
-        ">= 0.8",
-        Row.text("%.2f", ratio),
-        ratio >= 0.8);
-  }
-
   private static Row contended(
-      String name, String chinese, List<Samples> rates, int which, double bar, Contention threads) {
-    double ratio = rates.get(which).median() / rates.get(1).median();
-    Waits waits = threads.waits();
-    String measured = Row.spread(rates.get(which), "/s")
-        + Row.text(
-            "; waits p50 %.0f us, p99 %.0f us, max %.1f ms; violations %d",
-            waits.micros(0.5), waits.micros(0.99), waits.maxMicros() / 1e3, threads.violations());
-    return Row.now(
-        name,
-        chinese,
-        measured,
-        Row.text(">= %s x one thread", bar == 0.5 ? "0.5" : "20"),
-        Row.text("%.2f", ratio),
-        ratio >= bar && threads.violations() == 0);
+      Workload workload, Samples rates, Contention threads, Figure alone, double bar) {
+    Figure ours =
+        Compared.figure(Peers.US, rates, threads).with(Figure.VIOLATIONS, threads.violations());
+    return Row.now(STORE, workload, List.of(ours))
+        .with(Bar.atLeast(ours.median() / alone.median(), ONE_THREAD, bar));
   }
 
   private static void cycle(DistributedLock lock) throws InterruptedException {

@@ -9,16 +9,15 @@ import org.apache.curator.retry.ExponentialBackoffRetry;
 
 /** Who is measured on a ZooKeeper server. */
 final class ZooKeeperPeers extends Peers {
-  static final String PLAIN = "plain";
   static final String CURATOR = "Curator's mutex";
   static final String CURATOR_SEMAPHORE = "Curator's semaphore mutex";
-  static final String SPRING = "Spring Integration";
+  static final String SPRING = "Spring";
 
   private static final String SCHEME = "zookeeper://";
 
   ZooKeeperPeers(String uri) {
     String server = uri.substring(SCHEME.length());
-    add(PLAIN, () -> new PlainZooKeeper(connect(server)));
+    add(FLOOR, () -> new PlainZooKeeper(connect(server)));
     add(US, () -> new HoldfastPeer(uri));
     add(CURATOR, () -> new CuratorPeer(connect(server), "/mutex", InterProcessMutex::new));
     add(

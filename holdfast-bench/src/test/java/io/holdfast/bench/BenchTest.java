@@ -5,56 +5,131 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.testkit.process.ServerProcess;
 import io.holdfast.testkit.sql.SqlKind;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The bench runs, all of it; how fast, no test says. */
 class BenchTest {
+  private static final List<String> READMES = List.of("README.md", "README.zh-CN.md");
+
+  @TempDir
+  Path root;
+
   /** What nobody runs stops working. */
   @Test
   void everyRow_isMeasuredAndExcludes() throws Exception {
-    List<Row> told = new ArrayList<>();
-    List<Row> rows = Bench.run(Scale.SMOKE, told::add);
-    boolean redis = ServerProcess.isThere("redis-server");
-    int sql = (int) Arrays.stream(SqlKind.values()).filter(SqlKind::isThere).count();
-    int etcd = ServerProcess.isThere("etcd") ? 1 : 0;
-    int consul = ServerProcess.isThere("consul") ? 1 : 0;
-    // ZooKeeper is there wherever the bench is
+    List<Measured> told = new ArrayList<>();
+    List<Measured> all = Bench.run(Scale.SMOKE, Groups.names(), told::add);
+    assertThat(all).isEqualTo(told);
+    assertThat(all)
+        .extracting(Measured::group)
+        .containsExactlyElementsOf(
+            Groups.names().stream().filter(BenchTest::isThere).toList());
+    List<Row> rows = all.stream().flatMap(each -> each.rows().stream()).toList();
+    for (String store : Measured.stores(all)) {
+      assertThat(Measured.find(all, store, Workload.SHARED)).as(store).isPresent();
+      if (!List.of("memory", "SQLite").contains(store)) {
+        assertThat(Stream.of(Workload.SEPARATE, Workload.PROCESSES, Workload.HAND_OVER))
+            .as(store)
+            .allMatch(workload -> Measured.find(all, store, workload).isPresent());
+      }
+    }
     assertThat(rows)
-        .hasSize((redis ? 18 : 7) + 6 * sql + 5 * etcd + 5 * consul + 5)
-        .isEqualTo(told);
+        .filteredOn(row -> row.workload() != Workload.IDLE)
+        .allSatisfy(row -> assertThat(row.ours().median()).as(row.text()).isNotNegative());
     assertThat(rows)
-        .filteredOn(row -> row.measured().contains("violations"))
-        .hasSize((redis ? 3 : 2) + sql + etcd + 2 * consul + 1)
-        .allMatch(row -> row.measured().endsWith("violations 0"));
+        .flatExtracting(Row::figures)
+        .filteredOn(figure -> figure.beside().containsKey(Figure.VIOLATIONS))
+        .hasSizeGreaterThan(rows.size() / 3)
+        .allMatch(figure -> figure.beside(Figure.VIOLATIONS) == 0);
     assertThat(rows)
-        .filteredOn(row -> row.measured().contains("lost"))
-        .hasSize(redis ? 2 : 1)
-        .allMatch(row -> row.measured().endsWith("lost 0"));
+        .extracting(Row::ours)
+        .filteredOn(figure -> figure.beside().containsKey(Figure.LOST))
+        .isNotEmpty()
+        .allMatch(figure -> figure.beside(Figure.LOST) == 0);
+    // and whatever they are, they can be written down
+    readmes();
+    Results results = new Results(root);
+    all.forEach(results::keep);
+    results.write();
+    assertThat(results.read()).isEqualTo(all);
   }
 
-  /** The table replaces the one before, and nothing else. */
-  @Test
-  void report_staysBetweenTheMarks(@TempDir Path root) throws Exception {
-    for (String file : List.of("README.md", "README.zh-CN.md")) {
+  private static boolean isThere(String group) {
+    return switch (group) {
+      case "redis" -> ServerProcess.isThere("redis-server");
+      case "etcd", "consul" -> ServerProcess.isThere(group);
+      case "postgresql" -> SqlKind.POSTGRESQL.isThere();
+      case "mariadb" -> SqlKind.MARIADB.isThere();
+      case "mysql" -> SqlKind.MYSQL.isThere();
+      // ZooKeeper is there wherever the bench is
+      default -> true;
+    };
+  }
+
+  private void readmes() throws IOException {
+    for (String file : READMES) {
       Files.writeString(
           root.resolve(file), "before\n<!-- bench -->\nold\n<!-- /bench -->\nafter\n");
     }
-    Row row = new Row("name", "名", "measured", "bar", "value", true, 0.5);
-    new Report(List.of(row), new Machine("c0ffee", Scale.SMOKE)).write(root);
+  }
+
+  private static Row row(String store, double ours, double peer) {
+    return new Row(
+        store,
+        Workload.UNCONTENDED,
+        0,
+        List.of(
+            Figure.of(Peers.US, new Samples(new double[] {ours - 1, ours, ours + 1})),
+            Figure.of("Curator's mutex", peer),
+            Figure.of(Peers.FLOOR, peer * 2)),
+        List.of(Bar.atLeast(ours / peer, "Curator's mutex", 1)),
+        0.5);
+  }
+
+  /** The part of a README replaces the one before, and nothing else; where a peer is ahead, that is said. */
+  @Test
+  void pages_sayWhoIsAhead() throws Exception {
+    readmes();
+    Results results = new Results(root);
+    Measured ahead =
+        new Measured("redis", List.of("commit c0ffee"), 0.5, 1.5, List.of(row("Redis", 100, 50)));
+    Measured behind =
+        new Measured("etcd", List.of("commit c0ffee"), 0.5, 1.5, List.of(row("etcd", 100, 150)));
+    results.keep(ahead);
+    results.keep(behind);
+    results.write();
+    assertThat(results.read()).containsExactly(ahead, behind);
     assertThat(Files.readString(root.resolve("README.md")))
-        .startsWith("before\n<!-- bench -->\n| What |")
-        .contains("| name | measured | bar | value | met | 0.5 |\n<!-- /bench -->")
+        .startsWith("before\n<!-- bench -->\n![")
+        .contains("| Redis | 100 /s; floor 100; Curator's mutex 50.0 | – | – | – |\n")
+        .contains("one thread, a free lock: **Curator's mutex**, 1.50 x |\n<!-- /bench -->")
         .endsWith("\nafter\n")
         .doesNotContain("old");
-    assertThat(Files.readString(root.resolve("README.zh-CN.md"))).contains("| 名 | measured |");
-    assertThat(Files.readString(root.resolve("docs/benchmarks/foundation.json")))
-        .contains("\"met\": true");
+    assertThat(Files.readString(root.resolve("README.zh-CN.md")))
+        .contains("单线程，空闲的锁：**Curator's mutex**, 1.50 x");
+    Path pages = root.resolve("docs/benchmarks");
+    assertThat(Files.readString(pages.resolve("redis.md")))
+        .contains("* commit c0ffee\n", "0.5, 1.5", "| Holdfast | 100 (99.0–101) |", "2.00, met");
+    assertThat(Files.readString(pages.resolve("README.md")))
+        .contains("| **Curator's mutex**, 1.50 x |", "0.67, **missed**", "(redis-throughput.svg)");
+  }
+
+  /** A chart is an SVG that shows every contender, also one with a bar of no height. */
+  @Test
+  void charts_haveAWhiteGroundAndAllBars() throws Exception {
+    Measured measured = new Measured("redis", List.of(), 0, 0, List.of(row("Redis", 100_000, 2)));
+    List<Charts.Chart> charts = Charts.of(measured);
+    assertThat(charts).extracting(Charts.Chart::file).containsExactly("redis-throughput.svg");
+    assertThat(charts.get(0).svg())
+        .contains("<svg ", "fill=\"white\"")
+        .contains("rgb(31,95,191)", "rgb(217,130,43)", "rgb(154,154,154)");
   }
 
   /** A percentile is at most one bucket too high, and never above the maximum. */

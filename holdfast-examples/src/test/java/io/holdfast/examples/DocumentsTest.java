@@ -136,7 +136,11 @@ class DocumentsTest {
 
   private static List<Markdown> documents() throws IOException {
     List<Markdown> all = new ArrayList<>();
-    for (Path folder : List.of(ROOT, ROOT.resolve("docs"), ROOT.resolve("holdfast-examples"))) {
+    for (Path folder : List.of(
+        ROOT,
+        ROOT.resolve("docs"),
+        ROOT.resolve("docs/benchmarks"),
+        ROOT.resolve("holdfast-examples"))) {
       try (Stream<Path> files = Files.list(folder)) {
         for (Path file :
             files.filter(name -> name.toString().endsWith(".md")).sorted().toList()) {

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.bench;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import tools.jackson.databind.ObjectMapper;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Keeps what was measured in {@code docs/benchmarks}, a JSON file for each group, and makes pages, charts and the READMEs'
+ * part from all that is there: so that a group can be measured anew without the others.
+ */
+final class Results {
+  private static final String BEGIN = "<!-- bench -->\n";
+  private static final String END = "<!-- /bench -->";
+  private static final ObjectMapper JSON =
+      JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
+
+  private final Path root;
+  private final Path folder;
+
+  Results(Path root) {
+    this.root = root;
+    this.folder = root.resolve("docs").resolve("benchmarks");
+  }
+
+  /** Writes down one group. */
+  void keep(Measured measured) {
+    try {
+      Files.createDirectories(folder);
+      Files.writeString(
+          folder.resolve(measured.group() + ".json"), JSON.writeValueAsString(measured) + "\n");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Returns all that was kept, in the order of the groups. */
+  List<Measured> read() throws IOException {
+    List<Measured> all = new ArrayList<>();
+    for (String group : Groups.names()) {
+      Path file = folder.resolve(group + ".json");
+      if (Files.exists(file)) {
+        all.add(JSON.readValue(Files.readString(file), Measured.class));
+      }
+    }
+    return all;
+  }
+
+  /** Makes everything anew that people read. */
+  void write() throws IOException {
+    List<Measured> all = read();
+    for (Measured measured : all) {
+      List<String> charts = new ArrayList<>();
+      for (Charts.Chart chart : Charts.of(measured)) {
+        Files.writeString(folder.resolve(chart.file()), chart.svg());
+        charts.add(chart.file());
+      }
+      Files.writeString(folder.resolve(measured.group() + ".md"), Pages.group(measured, charts));
+    }
+    for (Charts.Chart chart : Charts.main(all)) {
+      Files.writeString(folder.resolve(chart.file()), chart.svg());
+    }
+    Files.writeString(folder.resolve("README.md"), Pages.index(all));
+    replace(root.resolve("README.md"), Pages.readme(all, false));
+    replace(root.resolve("README.zh-CN.md"), Pages.readme(all, true));
+  }
+
+  /** Replaces what stands between the marks. */
+  private static void replace(Path file, String part) throws IOException {
+    String text = Files.readString(file);
+    int begin = text.indexOf(BEGIN);
+    int end = text.indexOf(END);
+    if (begin < 0 || end < begin) {
+      throw new IOException(file.getFileName() + " has no marks for what was measured");
+    }
+    Files.writeString(file, text.substring(0, begin + BEGIN.length()) + part + text.substring(end));
+  }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.bench;
+
+import java.util.Locale;
+
+/** Numbers and sentences, the same everywhere. */
+final class Text {
+  private Text() {}
+
+  @SuppressWarnings("AnnotateFormatMethod")
+  static String of(String format, Object... arguments) {
+    return String.format(Locale.ROOT, format, arguments);
+  }
+
+  /** Writes a number without digits that nobody can trust. */
+  static String number(double value) {
+    if (value >= 1000 || value == 0) {
+      return of("%,.0f", value);
+    }
+    return value >= 100 ? of("%.0f", value) : of(value >= 10 ? "%.1f" : "%.2f", value);
+  }
+}
