@@ -3,6 +3,7 @@
 module io.holdfast.cli {
   requires static org.jspecify;
   requires io.holdfast.core;
+  requires io.holdfast.measure;
   requires io.holdfast.verify;
   requires info.picocli;
   // sun.misc.Signal, by reflection: see Signals.

@@ -41,6 +41,7 @@ class ArtifactsTest {
         "holdfast-etcd",
         "holdfast-consul",
         "holdfast-testkit",
+        "holdfast-measure",
         "holdfast-verify",
         "holdfast-cli")) {
       try (JarFile jar = new JarFile(jar(name).toFile())) {

@@ -69,7 +69,11 @@ class DependencyTest {
   void programs_neverSeeTheEngine() {
     noClasses()
         .that()
-        .resideInAnyPackage("io.holdfast.cli..", "io.holdfast.examples..", "io.holdfast.verify..")
+        .resideInAnyPackage(
+            "io.holdfast.cli..",
+            "io.holdfast.examples..",
+            "io.holdfast.measure..",
+            "io.holdfast.verify..")
         .should()
         .dependOnClassesThat()
         .resideInAPackage(ENGINE)

@@ -4,6 +4,7 @@ package io.holdfast.bench;
 import io.holdfast.Holder;
 import io.holdfast.LossReason;
 import io.holdfast.Ticker;
+import io.holdfast.measure.Contention;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;

@@ -12,9 +12,9 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/** Measures Holdfast beside others: {@code dev/bench [--quick] [--write] [GROUP...]}. */
+/** Measures Holdfast beside others: {@code dev/bench [--quick | --full] [--write] [GROUP...]}. */
 public final class Bench {
-  private static final Set<String> OPTIONS = Set.of("--quick", "--write", "--draw");
+  private static final Set<String> OPTIONS = Set.of("--quick", "--full", "--write", "--draw");
   private static final int USAGE = 64;
 
   private Bench() {}
@@ -28,14 +28,16 @@ public final class Bench {
     List<String> groups =
         arguments.stream().filter(argument -> !OPTIONS.contains(argument)).toList();
     if (!Groups.names().containsAll(groups)) {
-      System.err.println("usage: dev/bench [--quick] [--write] [GROUP...] | --draw; the groups are "
-          + String.join(", ", Groups.names()));
+      System.err.println(
+          "usage: dev/bench [--quick | --full] [--write] [GROUP...], or dev/bench --draw; the groups are "
+              + String.join(", ", Groups.names()));
       System.exit(USAGE);
     }
     Results results = new Results(Path.of(System.getProperty("holdfast.bench.root", ".")));
     if (!arguments.contains("--draw")) {
       boolean write = arguments.contains("--write");
-      Scale scale = arguments.contains("--quick") ? Scale.QUICK : Scale.FULL;
+      Scale usual = arguments.contains("--quick") ? Scale.QUICK : Scale.FULL;
+      Scale scale = arguments.contains("--full") ? usual.everywhereMany() : usual;
       run(scale, groups.isEmpty() ? Groups.names() : groups, measured -> {
         measured.rows().forEach(row -> System.out.println(row.text()));
         if (write) {

@@ -8,6 +8,7 @@ import java.awt.Font;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,8 +19,12 @@ import org.apache.batik.svggen.SVGGraphics2D;
 import org.knowm.xchart.CategoryChart;
 import org.knowm.xchart.CategoryChartBuilder;
 import org.knowm.xchart.CategorySeries;
-import org.knowm.xchart.style.CategoryStyler;
+import org.knowm.xchart.XYChart;
+import org.knowm.xchart.XYChartBuilder;
+import org.knowm.xchart.XYSeries;
+import org.knowm.xchart.style.AxesChartStyler;
 import org.knowm.xchart.style.Styler.LegendPosition;
+import org.knowm.xchart.style.markers.SeriesMarkers;
 import org.w3c.dom.Document;
 
 /** Draws what was measured: XChart draws, Batik writes SVG. White behind, so that dark pages show it, too. */
@@ -39,9 +44,27 @@ final class Charts {
       new Color(0x2f9ea0),
       new Color(0x8c5a3c));
 
-  /** Runs where there is no screen. */
+  /** Files of the READMEs' charts. */
+  private static final Map<Workload, String> MAIN = new EnumMap<>(
+      Map.of(Workload.UNCONTENDED, "uncontended.svg", Workload.SHARED, "one-lock.svg"));
+
   static {
+    // there need be no screen
     System.setProperty("java.awt.headless", "true");
+  }
+
+  /** One for each contender, the same as long as they are the same. */
+  private static final class Colours {
+    private final Map<String, Color> others = new LinkedHashMap<>();
+
+    Color of(String who) {
+      return switch (Role.of(who)) {
+        case OURS -> OURS;
+        case BARE -> BARE;
+        case FLOOR -> FLOOR;
+        case PEER -> others.computeIfAbsent(who, name -> OTHERS.get(others.size() % OTHERS.size()));
+      };
+    }
   }
 
   /** A file and what is in it. */
@@ -58,12 +81,11 @@ final class Charts {
     List<Chart> charts = new ArrayList<>();
     if (rates.stream().anyMatch(row -> row.figures().size() > 1)) {
       Map<String, Map<String, Double>> byContender = new LinkedHashMap<>();
-      for (String who : Measured.contenders(rates)) {
-        byContender.put(who, new LinkedHashMap<>());
-      }
       for (Row row : rates) {
         for (Figure figure : row.figures()) {
-          byContender.get(figure.who()).put(row.workload().english(0), figure.median());
+          byContender
+              .computeIfAbsent(figure.who(), who -> new LinkedHashMap<>())
+              .put(row.workload().english(0), figure.median());
         }
       }
       charts.add(bars(
@@ -80,7 +102,42 @@ final class Charts {
         charts.add(waits(group + "-waits.svg", row, "waits of 4 processes of 4 threads, one lock"));
       }
     }
+    charts.addAll(growth(measured, Workload.WAITERS, "-waiters.svg", "threads that want one lock"));
+    charts.addAll(
+        growth(measured, Workload.LOCKS, "-locks.svg", "locks that 16 threads share out"));
     return charts;
+  }
+
+  /** A line for each contender, over the sizes. */
+  private static List<Chart> growth(Measured measured, Workload workload, String file, String axis)
+      throws IOException {
+    List<Row> rows =
+        measured.rows().stream().filter(row -> row.workload() == workload).toList();
+    if (rows.isEmpty()) {
+      return List.of();
+    }
+    XYChart chart = new XYChartBuilder()
+        .width(WIDTH)
+        .height(HEIGHT)
+        .title(rows.get(0).store() + ": " + axis)
+        .xAxisTitle(axis + " (logarithmic)")
+        .yAxisTitle(workload.unit().words() + " (logarithmic)")
+        .build();
+    style(chart.getStyler());
+    chart.getStyler().setXAxisLogarithmic(true);
+    chart.getStyler().setXAxisDecimalPattern("#,##0");
+    Colours colours = new Colours();
+    for (String who : Measured.contenders(rows)) {
+      XYSeries series = chart.addSeries(
+          who,
+          rows.stream().map(Row::size).toList(),
+          rows.stream().map(row -> row.figure(who).median()).toList());
+      series.setLineColor(colours.of(who));
+      series.setLineStyle(new BasicStroke(2));
+      series.setMarkerColor(colours.of(who));
+      series.setMarker(SeriesMarkers.CIRCLE);
+    }
+    return List.of(new Chart(measured.group() + file, svg(chart)));
   }
 
   private static Chart waits(String file, Row row, String what) throws IOException {
@@ -103,28 +160,37 @@ final class Charts {
 
   /** What the READMEs show: each store, with its floor and the best of the others. */
   static List<Chart> main(List<Measured> all) throws IOException {
-    return List.of(
-        main(all, Workload.UNCONTENDED, "uncontended.svg"),
-        main(all, Workload.SHARED, "one-lock.svg"));
+    List<Chart> charts = new ArrayList<>();
+    for (Map.Entry<Workload, String> each : MAIN.entrySet()) {
+      if (all.stream()
+          .flatMap(measured -> measured.rows().stream())
+          .anyMatch(row -> row.workload() == each.getKey())) {
+        charts.add(main(all, each.getKey(), each.getValue()));
+      }
+    }
+    return charts;
   }
 
   private static Chart main(List<Measured> all, Workload workload, String file) throws IOException {
     List<String> stores = new ArrayList<>();
-    Map<String, Map<String, Double>> series = new LinkedHashMap<>();
-    String floorName = Peers.FLOOR + ", one thread";
-    String best = "best other lock";
-    List.of(Peers.US, floorName, best).forEach(name -> series.put(name, new LinkedHashMap<>()));
+    Map<String, Double> ours = new LinkedHashMap<>();
+    Map<String, Double> floors = new LinkedHashMap<>();
+    Map<String, Double> others = new LinkedHashMap<>();
     for (String store : Measured.stores(all)) {
       Measured.find(all, store, workload).ifPresent(row -> {
         stores.add(store);
-        series.get(Peers.US).put(store, row.ours().median());
+        ours.put(store, row.ours().median());
+        row.best(Role.PEER).ifPresent(peer -> others.put(store, peer.median()));
         // what a server does at most does not depend on who wants which lock
         Measured.find(all, store, Workload.UNCONTENDED)
             .flatMap(alone -> alone.best(Role.FLOOR))
-            .ifPresent(floor -> series.get(floorName).put(store, floor.median()));
-        row.best(Role.PEER).ifPresent(peer -> series.get(best).put(store, peer.median()));
+            .ifPresent(floor -> floors.put(store, floor.median()));
       });
     }
+    Map<String, Map<String, Double>> series = new LinkedHashMap<>();
+    series.put(Peers.US, ours);
+    series.put(Peers.FLOOR + ", one thread", floors);
+    series.put("best other lock", others);
     return bars(
         file,
         "Acquire and release: " + workload.english(0),
@@ -149,20 +215,15 @@ final class Charts {
     style(chart.getStyler());
     double bottom = bottom(byContender);
     chart.getStyler().setYAxisMin(bottom);
-    int other = 0;
+    chart.getStyler().setAvailableSpaceFill(0.85);
+    Colours colours = new Colours();
     for (Map.Entry<String, Map<String, Double>> each : byContender.entrySet()) {
       // who has no part in a workload has a bar without height
       List<Double> values = categories.stream()
           .map(category -> each.getValue().getOrDefault(category, bottom))
           .toList();
       CategorySeries series = chart.addSeries(each.getKey(), categories, values);
-      series.setFillColor(
-          switch (Role.of(each.getKey())) {
-            case OURS -> OURS;
-            case BARE -> BARE;
-            case FLOOR -> FLOOR;
-            case PEER -> OTHERS.get(other++ % OTHERS.size());
-          });
+      series.setFillColor(colours.of(each.getKey()));
       series.setLineStyle(new BasicStroke(1));
     }
     return new Chart(file, svg(chart));
@@ -178,10 +239,9 @@ final class Charts {
     return Math.pow(10, Math.ceil(Math.log10(least)) - 1);
   }
 
-  private static void style(CategoryStyler styler) {
+  private static void style(AxesChartStyler styler) {
     Font font = new Font(Font.SANS_SERIF, Font.PLAIN, 12);
     Font bold = font.deriveFont(Font.BOLD);
-    styler.setAvailableSpaceFill(0.85);
     styler.setYAxisLogarithmic(true);
     styler.setYAxisDecimalPattern("#,##0.###");
     styler.setPlotGridVerticalLinesVisible(false);
@@ -197,7 +257,8 @@ final class Charts {
     styler.setChartTitleFont(bold.deriveFont(15f));
   }
 
-  private static String svg(CategoryChart chart) throws IOException {
+  private static String svg(org.knowm.xchart.internal.chartpart.Chart<?, ?> chart)
+      throws IOException {
     Document document;
     try {
       document = DocumentBuilderFactory.newInstance()

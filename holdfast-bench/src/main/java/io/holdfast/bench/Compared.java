@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.bench;
 
+import io.holdfast.measure.Contention;
+import io.holdfast.measure.Loop;
+import io.holdfast.measure.Samples;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;

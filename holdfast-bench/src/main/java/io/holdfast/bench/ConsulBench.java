@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.bench;
 
+import io.holdfast.measure.Samples;
 import io.holdfast.testkit.consul.ConsulServer;
 import io.holdfast.testkit.process.ServerProcess;
 import java.util.ArrayList;
@@ -56,12 +57,18 @@ final class ConsulBench {
                 Workload.PROCESSES,
                 withFloor(peers, processes.contend(Processes.Counted.NOTHING)))
             .even());
+        rows.addAll(Growth.byWaiters(STORE, scale, processes, US));
       }
+      rows.addAll(Growth.byLocks(STORE, scale, peers, US));
     }
     try (Processes processes = new Processes(scale, uri, List.of(Peers.US, ConsulPeers.QUERY))) {
       // both are counted from before the last request of the one that has the turn
       rows.add(Row.now(STORE, Workload.HAND_OVER, processes.swap(Processes.LONG_TURN))
           .atMost(ConsulPeers.QUERY, 1.5));
+      for (int holds : scale.storeHolds()) {
+        rows.addAll(
+            Keeping.rows(STORE, holds, scale.keep(), processes, US, Processes.Counted.NOTHING));
+      }
     }
     return rows;
   }

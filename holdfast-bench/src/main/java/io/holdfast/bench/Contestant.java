@@ -2,12 +2,15 @@
 package io.holdfast.bench;
 
 import io.holdfast.Ticker;
+import io.holdfast.measure.Contention;
+import io.holdfast.measure.HandOver;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -30,9 +33,6 @@ import java.util.stream.Collectors;
  */
 final class Contestant {
   private static final Ticker TICKER = Ticker.system();
-
-  /** How often a process looks whether the other one has had its turn. */
-  private static final int LOOK_MICROS = 500;
 
   private final Peers peers;
   private final SharedCount count;
@@ -108,26 +108,11 @@ final class Contestant {
     return String.join(",", turns);
   }
 
-  /** The same, and stays away until the other process has had the lock: so polling does not win by coming again first. */
+  /** The same, and stays away until the other process has had the lock. */
   private String swap(Contention.Guard lock, Duration time, int pauseMicros) throws Exception {
-    CountDownLatch never = new CountDownLatch(1);
-    List<String> turns = new ArrayList<>();
-    long[] at = new long[3];
-    long end = TICKER.nanos() + time.toNanos();
-    while (TICKER.nanos() - end < 0) {
-      lock.run(() -> {
-        at[0] = TICKER.nanos();
-        count.increment();
-        at[2] = count.get();
-        pause(never, pauseMicros);
-        at[1] = TICKER.nanos();
-      });
-      turns.add(at[0] + ":" + at[1]);
-      while (count.get() == at[2] && TICKER.nanos() - end < 0) {
-        pause(never, LOOK_MICROS);
-      }
-    }
-    return String.join(",", turns);
+    return HandOver.take(lock, count, time, Duration.of(pauseMicros, ChronoUnit.MICROS)).stream()
+        .map(turn -> turn.granted() + ":" + turn.released())
+        .collect(Collectors.joining(","));
   }
 
   private static void pause(CountDownLatch never, int micros) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.bench;
 
+import io.holdfast.measure.Contention;
 import java.util.function.BiFunction;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
@@ -31,6 +32,17 @@ final class CuratorPeer implements Peer {
         lock.release();
       }
     };
+  }
+
+  @Override
+  public Held hold(String name) {
+    InterProcessLock lock = kind.apply(curator, root + "/" + name);
+    try {
+      lock.acquire();
+    } catch (Exception e) {
+      throw new IllegalStateException(name + " was not acquired", e);
+    }
+    return lock::isAcquiredInThisProcess;
   }
 
   @Override

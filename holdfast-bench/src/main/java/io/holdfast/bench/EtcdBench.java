@@ -51,13 +51,19 @@ final class EtcdBench {
               Workload.SHARED,
               Compared.contention(scale.warm(), peers, LOCKS, Compared.THREADS, "one"))
           .atLeast(EtcdPeers.JETCD, 100));
+      rows.addAll(Growth.byLocks(STORE, scale, peers, LOCKS));
     }
     try (Processes processes = new Processes(scale, uri, LOCKS)) {
       rows.add(Row.now(STORE, Workload.PROCESSES, processes.contend(Processes.Counted.NOTHING))
           .atLeast(EtcdPeers.JETCD, 5)
           .even());
+      rows.addAll(Growth.byWaiters(STORE, scale, processes, LOCKS));
       rows.add(Row.now(STORE, Workload.HAND_OVER, processes.swap(Processes.LONG_TURN))
           .atMost(EtcdPeers.JETCD, 1.0 / 15));
+      for (int holds : scale.storeHolds()) {
+        rows.addAll(Keeping.rows(
+            STORE, holds, scale.keep(), processes, List.of(Peers.US), Processes.Counted.NOTHING));
+      }
     }
     return rows;
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.bench;
 
+import io.holdfast.measure.Samples;
+import io.holdfast.measure.Waits;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -41,6 +43,11 @@ record Figure(
   /** What was measured once. */
   static Figure of(String who, double value) {
     return of(who, new Samples(new double[] {value}));
+  }
+
+  /** Returns the same, with something that was counted besides. */
+  Figure with(String name, long count) {
+    return with(name, (double) count);
   }
 
   /** Returns the same, with something that was seen besides. */

@@ -2,13 +2,29 @@
 package io.holdfast.bench;
 
 import io.holdfast.Holdfast;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.measure.Contention;
 
 /** Ourselves. */
 final class HoldfastPeer implements Peer {
+  private static final int ATTEMPTS = 5;
+
   private final Holdfast holdfast;
 
   HoldfastPeer(String uri) {
-    holdfast = Holdfast.connect(uri);
+    holdfast = connect(uri, ATTEMPTS);
+  }
+
+  /** The first contact of a JVM that has just begun may take longer than its time-out, where five begin at once. */
+  private static Holdfast connect(String uri, int attempts) {
+    try {
+      return Holdfast.connect(uri);
+    } catch (StoreUnavailableException e) {
+      if (attempts == 1) {
+        throw e;
+      }
+      return connect(uri, attempts - 1);
+    }
   }
 
   @Override

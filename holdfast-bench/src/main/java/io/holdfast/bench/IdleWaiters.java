@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.bench;
 
+import io.holdfast.measure.Contention;
 import io.holdfast.testkit.sql.SqlKind;
 import io.holdfast.testkit.sql.SqlServer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -33,14 +35,22 @@ final class IdleWaiters {
   }
 
   Row row() throws Exception {
-    String unit = kind == SqlKind.POSTGRESQL ? "transactions" : "statements";
     return Row.now(
             name,
             Workload.IDLE,
             List.of(
-                Figure.of(Peers.US, perSecond(Peers.US)).noting(unit),
-                Figure.of(SqlPeers.SPRING, perSecond(SqlPeers.SPRING)).noting(unit)))
+                Figure.of(Peers.US, perSecond(Peers.US)).noting(unit()),
+                Figure.of(SqlPeers.SPRING, perSecond(SqlPeers.SPRING)).noting(unit())))
         .atMost(SqlPeers.SPRING, 0.1);
+  }
+
+  /** What the server was asked until now, by its name. */
+  Map<String, Long> counted() {
+    return Map.of(unit(), asked());
+  }
+
+  private String unit() {
+    return kind == SqlKind.POSTGRESQL ? "transactions" : "statements";
   }
 
   private double perSecond(String peer) throws Exception {

@@ -3,6 +3,7 @@ package io.holdfast.bench;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
+import io.holdfast.measure.Contention;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.List;

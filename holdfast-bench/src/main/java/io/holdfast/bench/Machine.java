@@ -19,7 +19,7 @@ final class Machine {
     List<String> lines = new ArrayList<>();
     lines.add("commit " + System.getProperty("holdfast.bench.commit", "unknown"));
     lines.add("Java " + System.getProperty("java.version") + ", " + System.getProperty("os.name")
-        + " " + System.getProperty("os.version") + " " + System.getProperty("os.arch") + ", "
+        + " " + System.getProperty("os.arch") + ", "
         + runtime.availableProcessors() + " cores, heap " + (runtime.maxMemory() >> 20)
         + " MB; clients and servers on one machine, over loopback");
     lines.add(Text.of(

@@ -4,6 +4,8 @@ package io.holdfast.bench;
 import io.holdfast.DistributedLock;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
+import io.holdfast.measure.Loop;
+import io.holdfast.measure.Samples;
 import java.util.List;
 
 /** What the engine itself costs: the store is a map in the same process. */

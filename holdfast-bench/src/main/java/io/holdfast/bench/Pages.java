@@ -9,9 +9,10 @@ import java.util.Set;
 
 /** Writes Markdown: a page for each group, one for all, and a part of the READMEs. */
 final class Pages {
-  private static final String MADE =
-      "Made by `dev/bench --write`. Default options everywhere; medians of trials in turns, with the least and the greatest trial in brackets.\n"
-          + "Take ratios and order, not digits. Load is the machine's load average at the end of a row: what is above one or two was not ours alone.\n";
+  private static final String MADE = """
+      Made by `dev/bench --write`. Default options everywhere; medians of trials in turns, with the least and the greatest trial in brackets.
+      Take ratios and order, not digits. Load is the machine's load average at the end of a row: what is above one or two was not ours alone.
+      """;
 
   private Pages() {}
 
@@ -166,7 +167,9 @@ final class Pages {
     List<String> behind = new ArrayList<>();
     for (Measured measured : all) {
       for (Row row : measured.rows()) {
-        if (row.store().equals(store) && row.isBehind()) {
+        // how it grows is on the store's page
+        boolean grows = row.workload() == Workload.WAITERS || row.workload() == Workload.LOCKS;
+        if (row.store().equals(store) && row.isBehind() && !grows) {
           String what =
               chinese ? row.workload().chinese(row.size()) : row.workload().english(row.size());
           behind.add(what + (chinese ? "：" : ": ") + row.winner());

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.bench;
 
+import io.holdfast.measure.Contention;
+import io.holdfast.measure.Loop;
+
 /** Somebody who takes locks on a server of the bench, with default options. */
 interface Peer extends AutoCloseable {
   /** Returns a lock. */

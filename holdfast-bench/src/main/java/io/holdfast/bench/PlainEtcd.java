@@ -7,6 +7,7 @@ import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.CmpTarget;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.PutOption;
+import io.holdfast.measure.Contention;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.List;

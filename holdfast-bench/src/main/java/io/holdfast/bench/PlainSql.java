@@ -2,6 +2,7 @@
 package io.holdfast.bench;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.holdfast.measure.Contention;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.bench;
 
+import io.holdfast.measure.Contention;
+import io.holdfast.measure.HandOver;
+import io.holdfast.measure.Samples;
+import io.holdfast.measure.Waits;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -65,13 +68,14 @@ final class Processes implements AutoCloseable {
   /** What one peer did in all trials together. */
   private static final class Result {
     private final double[] rates;
-    private final long[][] cycles = new long[PROCESSES][THREADS];
+    private final long[][] cycles;
     private final Waits waits = new Waits();
     private final Map<String, Double> counted = new LinkedHashMap<>();
     private long violations;
 
-    Result(int trials) {
+    Result(int trials, int among, int threads) {
       rates = new double[trials];
+      cycles = new long[among][threads];
     }
 
     Figure figure(String peer) {
@@ -95,10 +99,16 @@ final class Processes implements AutoCloseable {
 
   /** All threads of all processes want one lock. */
   List<Figure> contend(Counted counted) throws IOException {
+    return contend(scale, peers, PROCESSES, THREADS, counted);
+  }
+
+  /** So many threads of each of so many processes want one lock. */
+  List<Figure> contend(Scale trials, List<String> some, int among, int threads, Counted counted)
+      throws IOException {
     Map<String, Result> results = new LinkedHashMap<>();
-    peers.forEach(peer -> results.put(peer, new Result(scale.trials())));
-    int warmUps = Math.min(WARM_UPS, scale.warmUps());
-    for (int trial = -warmUps; trial < scale.trials(); trial++) {
+    some.forEach(peer -> results.put(peer, new Result(trials.trials(), among, threads)));
+    int warmUps = Math.min(WARM_UPS, trials.warmUps());
+    for (int trial = -warmUps; trial < trials.trials(); trial++) {
       for (Map.Entry<String, Result> each : results.entrySet()) {
         contend(each.getKey(), each.getValue(), trial, counted);
       }
@@ -111,15 +121,17 @@ final class Processes implements AutoCloseable {
   private void contend(String peer, Result result, int trial, Counted counted) throws IOException {
     long counts = count.get();
     Map<String, Long> before = counted.now();
+    int among = result.cycles.length;
+    int threads = result.cycles[0].length;
     List<String> answers = processes.tell(
-        PROCESSES, "contend", peer, "four " + peer, scale.trial().toMillis() * 2, THREADS);
+        among, "contend", peer, "many " + peer, scale.trial().toMillis() * 2, threads);
     Map<String, Long> after = counted.now();
     double rate = 0;
     long cycles = 0;
-    for (int i = 0; i < PROCESSES; i++) {
+    for (int i = 0; i < among; i++) {
       String[] parts = answers.get(i).split("\t", -1);
       String[] each = parts[0].split(",", -1);
-      for (int thread = 0; thread < THREADS; thread++) {
+      for (int thread = 0; thread < threads; thread++) {
         long done = Long.parseLong(each[thread]);
         cycles += done;
         result.cycles[i][thread] += trial < 0 ? 0 : done;
@@ -156,8 +168,9 @@ final class Processes implements AutoCloseable {
       for (int i = 0; i < peers.size(); i++) {
         String peer = peers.get(i);
         Waits waits = new Waits();
-        violations[i] += passed(
-            processes.tell(2, how, peer, "two " + peer, scale.trial().toMillis() * 3, turn), waits);
+        List<String> answers =
+            processes.tell(2, how, peer, "two " + peer, scale.trial().toMillis() * 3, turn);
+        violations[i] += HandOver.judge(answers.stream().map(Processes::turns).toList(), waits);
         if (trial >= 0) {
           medians[i][trial] = waits.micros(0.5) / 1e3;
           all.get(i).addAll(waits);
@@ -171,29 +184,13 @@ final class Processes implements AutoCloseable {
         .toList();
   }
 
-  private record Turn(int process, long granted, long released) {}
-
-  /** Adds the times between a release and the grant after it in the other process; returns how often two had the lock. */
-  private static long passed(List<String> answers, Waits waits) {
-    List<Turn> turns = new ArrayList<>();
-    for (int i = 0; i < answers.size(); i++) {
-      for (String turn : answers.get(i).split(",", -1)) {
-        String[] at = turn.split(":", -1);
-        turns.add(new Turn(i, Long.parseLong(at[0]), Long.parseLong(at[1])));
-      }
+  private static List<HandOver.Turn> turns(String answer) {
+    List<HandOver.Turn> turns = new ArrayList<>();
+    for (String turn : answer.split(",", -1)) {
+      String[] at = turn.split(":", -1);
+      turns.add(new HandOver.Turn(Long.parseLong(at[0]), Long.parseLong(at[1])));
     }
-    turns.sort(Comparator.comparingLong(Turn::granted));
-    long violations = 0;
-    for (int i = 1; i < turns.size(); i++) {
-      Turn before = turns.get(i - 1);
-      Turn next = turns.get(i);
-      if (next.granted - before.released < 0) {
-        violations++;
-      } else if (next.process != before.process) {
-        waits.add(next.granted - before.released);
-      }
-    }
-    return violations;
+    return turns;
   }
 
   /** What one process spent that kept locks and did nothing else. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.bench;
 
+import io.holdfast.measure.Contention;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.util.Map;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.bench;
 
+import io.holdfast.measure.Loop;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.ServerProcess;
 import io.lettuce.core.RedisException;
@@ -24,6 +25,8 @@ final class RedisBench {
       RedisPeers.SPIN,
       RedisPeers.SPRING,
       RedisPeers.SPRING_SPIN);
+
+  private static final List<String> GROWING = List.of(Peers.US, RedisPeers.REDISSON);
 
   /** Those, and who has a cycle of two commands and is no lock. */
   private static final List<String> ALL =
@@ -67,6 +70,7 @@ final class RedisBench {
       try (RedisProcessesBench processes = new RedisProcessesBench(scale, port)) {
         rows.add(processes.contention());
         rows.add(processes.handOver());
+        rows.addAll(processes.growth(GROWING));
         for (int holds : scale.redisHolds()) {
           rows.addAll(processes.keeping(holds));
         }
@@ -88,7 +92,10 @@ final class RedisBench {
   private List<Row> oneProcess() throws Exception {
     try (peers;
         commands) {
-      return List.of(uncontended(), commandsPerCycle(), separateLocks(), oneLock());
+      List<Row> rows =
+          new ArrayList<>(List.of(uncontended(), commandsPerCycle(), separateLocks(), oneLock()));
+      rows.addAll(Growth.byLocks(STORE, scale, peers, GROWING));
+      return rows;
     }
   }
 

@@ -2,8 +2,6 @@
 package io.holdfast.bench;
 
 import java.io.IOException;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -31,10 +29,7 @@ final class RedisProcessesBench implements AutoCloseable {
   }
 
   Row contention() throws IOException {
-    Row row = Row.now(RedisBench.STORE, Workload.PROCESSES, processes.contend(() -> {
-          RedisCommandCount.Calls now = commands.now();
-          return Map.of("commands", now.all(), "scripts", now.scripts());
-        }))
+    Row row = Row.now(RedisBench.STORE, Workload.PROCESSES, processes.contend(this::counted))
         .atLeast(RedisPeers.REDISSON, 5)
         .atLeast(RedisPeers.TOKEN, 1)
         .even();
@@ -47,30 +42,17 @@ final class RedisProcessesBench implements AutoCloseable {
         .atMost(RedisPeers.REDISSON, 0.5);
   }
 
-  /** Each contender in a process of its own, which has nothing else to do. */
+  List<Row> growth(List<String> peers) throws IOException {
+    return Growth.byWaiters(RedisBench.STORE, scale, processes, peers);
+  }
+
   List<Row> keeping(int holds) throws IOException {
-    Duration time =
-        scale.keep().compareTo(Duration.ofMinutes(1)) > 0 ? Duration.ofMinutes(1) : scale.keep();
-    double seconds = time.toMillis() / 1e3;
-    List<Figure> cpu = new ArrayList<>();
-    List<Figure> heap = new ArrayList<>();
-    for (String peer : KEEPERS) {
-      RedisCommandCount.Calls before = commands.now();
-      Processes.Kept kept = processes.keep(peer, holds, time);
-      RedisCommandCount.Calls calls = commands.now().since(before);
-      cpu.add(Figure.of(peer, kept.cpuSeconds())
-          .with("s of it kept", seconds)
-          .with("commands a lock, with its acquisition", calls.all() / (double) holds)
-          .with("scripts a lock", calls.scripts() / (double) holds)
-          .with(Figure.LOST, kept.lost()));
-      heap.add(Figure.of(peer, kept.bytes()));
-    }
-    long lost = (long) cpu.get(0).beside(Figure.LOST);
-    return List.of(
-        Row.now(RedisBench.STORE, Workload.KEPT_CPU, holds, cpu)
-            .atMost(RedisPeers.REDISSON, 1)
-            .with(new Bar("lost", "丢失", "0", Long.toString(lost), lost == 0)),
-        Row.now(RedisBench.STORE, Workload.KEPT_HEAP, holds, heap).atMost(RedisPeers.REDISSON, 1));
+    return Keeping.rows(RedisBench.STORE, holds, scale.keep(), processes, KEEPERS, this::counted);
+  }
+
+  private Map<String, Long> counted() {
+    RedisCommandCount.Calls now = commands.now();
+    return Map.of("commands", now.all(), "scripts", now.scripts());
   }
 
   @Override

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.bench;
 
+import io.holdfast.measure.Contention;
 import java.util.concurrent.locks.Lock;
 import java.util.function.BiFunction;
 import org.redisson.Redisson;

@@ -3,6 +3,8 @@ package io.holdfast.bench;
 
 import io.holdfast.Holdfast;
 import io.holdfast.JavaLock;
+import io.holdfast.measure.Loop;
+import io.holdfast.measure.Samples;
 import java.util.List;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;

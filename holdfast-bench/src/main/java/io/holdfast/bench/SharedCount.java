@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.bench;
 
+import io.holdfast.measure.HandOver;
 import java.io.IOException;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
@@ -9,7 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /** A number that several processes count up without any care: if two do so at once, one of the updates is lost. */
-final class SharedCount {
+final class SharedCount implements HandOver.Count {
   private final MappedByteBuffer number;
 
   SharedCount(Path file) throws IOException {
@@ -19,11 +20,13 @@ final class SharedCount {
     }
   }
 
-  void increment() {
+  @Override
+  public void increment() {
     number.putLong(0, number.getLong(0) + 1);
   }
 
-  long get() {
+  @Override
+  public long get() {
     return number.getLong(0);
   }
 }

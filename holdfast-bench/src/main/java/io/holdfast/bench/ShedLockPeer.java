@@ -3,6 +3,7 @@ package io.holdfast.bench;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.holdfast.Ticker;
+import io.holdfast.measure.Contention;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;

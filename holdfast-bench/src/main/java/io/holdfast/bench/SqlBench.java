@@ -70,14 +70,21 @@ final class SqlBench {
               Workload.SHARED,
               Compared.contention(scale.warm(), peers, LOCKS, Compared.THREADS, "one"))
           .atLeast(SqlPeers.SPRING, 20));
+      rows.addAll(Growth.byLocks(name, scale, peers, LOCKS));
     }
+    IdleWaiters idle = new IdleWaiters(scale, uri(), name, server, kind);
     try (Processes processes = new Processes(scale, uri(), LOCKS)) {
       rows.add(Row.now(name, Workload.PROCESSES, processes.contend(Processes.Counted.NOTHING))
           .atLeast(SqlPeers.SPRING, 5)
           .even());
+      rows.addAll(Growth.byWaiters(name, scale, processes, LOCKS));
       rows.add(handOver(processes));
+      for (int holds : scale.storeHolds()) {
+        rows.addAll(
+            Keeping.rows(name, holds, scale.keep(), processes, List.of(Peers.US), idle::counted));
+      }
     }
-    rows.add(new IdleWaiters(scale, uri(), name, server, kind).row());
+    rows.add(idle.row());
     return rows;
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.bench;
 
+import io.holdfast.measure.Samples;
 import java.util.List;
 import java.util.stream.IntStream;
 

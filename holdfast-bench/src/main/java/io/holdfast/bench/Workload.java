@@ -10,6 +10,8 @@ enum Workload {
   PROCESSES("4 processes of 4 threads, one lock", "4 个进程，各 4 个线程，一把锁", Unit.PER_SECOND),
   HAND_OVER(
       "from a release in one process to the grant in another", "从一个进程释放到另一个进程获得", Unit.MILLIS),
+  WAITERS("%s threads of 1 to 4 processes, one lock", "%s 个线程（1 至 4 个进程），一把锁", Unit.PER_SECOND),
+  LOCKS("16 threads, locks: %s", "16 个线程，锁的数量：%s", Unit.PER_SECOND),
   REENTRANT("entering again, and leaving", "再次进入与离开", Unit.PER_SECOND),
   COMMANDS(
       "commands a cycle, uncontended, those within scripts counted",

@@ -13,6 +13,7 @@ final class ZooKeeperBench {
   private static final List<String> LOCKS = List.of(
       Peers.US, ZooKeeperPeers.CURATOR, ZooKeeperPeers.CURATOR_SEMAPHORE, ZooKeeperPeers.SPRING);
 
+  private static final List<String> GROWING = List.of(Peers.US, ZooKeeperPeers.CURATOR);
   private static final List<String> ALL =
       Stream.concat(Stream.of(Peers.FLOOR), LOCKS.stream()).toList();
 
@@ -45,13 +46,19 @@ final class ZooKeeperBench {
               Workload.SHARED,
               Compared.contention(scale.warm(), peers, LOCKS, Compared.THREADS, "one"))
           .atLeast(ZooKeeperPeers.CURATOR, 20));
+      rows.addAll(Growth.byLocks(STORE, scale, peers, GROWING));
     }
     try (Processes processes = new Processes(scale, uri, LOCKS)) {
       rows.add(Row.now(STORE, Workload.PROCESSES, processes.contend(Processes.Counted.NOTHING))
           .atLeast(ZooKeeperPeers.CURATOR, 5)
           .even());
+      rows.addAll(Growth.byWaiters(STORE, scale, processes, GROWING));
       rows.add(Row.now(STORE, Workload.HAND_OVER, processes.swap(Processes.LONG_TURN))
           .atMost(ZooKeeperPeers.CURATOR, 0.7));
+      for (int holds : scale.storeHolds()) {
+        rows.addAll(Keeping.rows(
+            STORE, holds, scale.keep(), processes, GROWING, Processes.Counted.NOTHING));
+      }
     }
     return rows;
   }

@@ -43,7 +43,10 @@ final class Json {
         separator = ", ";
       }
       out.append(list.isEmpty() ? "[]" : "]");
-    } else if (value instanceof Integer || value instanceof Long || value instanceof Boolean) {
+    } else if (value instanceof Integer
+        || value instanceof Long
+        || value instanceof Boolean
+        || (value instanceof Double number && Double.isFinite(number))) {
       out.append(value);
     } else if (value instanceof Duration duration) {
       out.append(duration.toMillis() / 1000).append('.');

@@ -36,6 +36,7 @@ import picocli.CommandLine.Option;
       DoctorCommand.class,
       DdlCommand.class,
       VerifyCommand.class,
+      BenchCommand.class,
       PrepareCommand.class
     },
     sortOptions = false,

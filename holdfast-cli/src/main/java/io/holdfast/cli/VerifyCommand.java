@@ -4,7 +4,6 @@ package io.holdfast.cli;
 import io.holdfast.Guarantee;
 import io.holdfast.Guarantees;
 import io.holdfast.Holdfast;
-import io.holdfast.spi.LockPage;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.Stores;
 import io.holdfast.verify.Protocol;
@@ -12,12 +11,8 @@ import io.holdfast.verify.Verdict;
 import io.holdfast.verify.Verification;
 import io.holdfast.verify.VerifySettings;
 import io.holdfast.verify.VerifySettings.Fault;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.UncheckedIOException;
 import java.io.Writer;
-import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,13 +21,9 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -64,7 +55,6 @@ import picocli.CommandLine.Option;
     sortOptions = false)
 final class VerifyCommand implements Callable<Integer> {
   private static final Duration USUAL_LEASE = Duration.ofSeconds(2);
-  private static final int TIMEOUT_SECONDS = 10;
   private static final int REMARKS_ON_UNSAFE = 23;
   private static final int MOST_SAID = 10;
 
@@ -257,49 +247,8 @@ final class VerifyCommand implements Callable<Integer> {
         .requestTimeout(StoreChoice.PATIENCE)
         .build()) {
       Guarantees guarantees = connected.guarantees();
-      long others = others(opened);
-      if (others > 0 && !yes && !confirmed(others)) {
-        throw new CliException(Exit.USAGE, "nothing was done");
-      }
+      OtherLocks.confirm(opened, OURS, yes);
       return guarantees;
-    } catch (ExecutionException | TimeoutException e) {
-      throw new CliException(Exit.UNAVAILABLE, Failures.oneLine(String.valueOf(e)), e);
-    }
-  }
-
-  /** Counts locks that are not ours, in the first page that has any. */
-  private static long others(LockStore opened)
-      throws InterruptedException, ExecutionException, TimeoutException {
-    Optional<String> next = Optional.empty();
-    do {
-      LockPage page =
-          opened.list("", next).toCompletableFuture().get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
-      long others =
-          page.locks().stream().filter(each -> !each.name().startsWith(OURS)).count();
-      if (others > 0) {
-        return others;
-      }
-      next = page.next();
-    } while (next.isPresent());
-    return 0;
-  }
-
-  private static boolean confirmed(long others) {
-    if (!(Terminal.is(0) && Terminal.is(2))) {
-      throw new CliException(
-          Exit.USAGE,
-          "the store has other locks (" + others
-              + " were seen), which will feel the load; if you are sure, add --yes");
-    }
-    System.err.print("The store has other locks (" + others
-        + " were seen), which will feel the load. Go on? [y/N] ");
-    System.err.flush();
-    try {
-      String answer =
-          new BufferedReader(new InputStreamReader(System.in, Charset.defaultCharset())).readLine();
-      return answer != null && answer.strip().toLowerCase(Locale.ROOT).startsWith("y");
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
     }
   }
 

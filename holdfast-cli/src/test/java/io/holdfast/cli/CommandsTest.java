@@ -96,7 +96,7 @@ class CommandsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"run", "ls", "show", "release", "doctor", "ddl"})
+  @ValueSource(strings = {"run", "ls", "show", "release", "doctor", "ddl", "verify", "bench"})
   void help_ofEachCommand_hasAnExample(String command) {
     Job job = processes.holdfast(command, "--help");
     assertThat(job.exitCode()).isZero();

@@ -24,7 +24,7 @@ import java.util.stream.Stream;
  */
 final class Program {
   private static final Pattern NEEDED = Pattern.compile(
-      ".*/(holdfast-(consul|core|etcd|jdbc|redis|verify|zookeeper)|picocli|HikariCP|mariadb-java-client|postgresql|sqlite-jdbc|jspecify|lettuce-core|netty-|reactor-core|reactive-streams|redis-authx|slf4j-|jetcd-|grpc-|protobuf-|proto-google-|vertx-|guava-|failureaccess-|failsafe-|perfmark-|jackson-core-|gson-|javax.annotation-api-|curator-|zookeeper-|audience-annotations-|commons-io-|snappy-|metrics-|jaxb-)[^/]*(/target[^/]*(/[^/]*)?/classes)?");
+      ".*/(holdfast-(consul|core|etcd|jdbc|measure|redis|verify|zookeeper)|picocli|HikariCP|mariadb-java-client|postgresql|sqlite-jdbc|jspecify|lettuce-core|netty-|reactor-core|reactive-streams|redis-authx|slf4j-|jetcd-|grpc-|protobuf-|proto-google-|vertx-|guava-|failureaccess-|failsafe-|perfmark-|jackson-core-|gson-|javax.annotation-api-|curator-|zookeeper-|audience-annotations-|commons-io-|snappy-|metrics-|jaxb-)[^/]*(/target[^/]*(/[^/]*)?/classes)?");
   private static final Program ONCE = new Program();
 
   private final Path folder;

@@ -1,21 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.holdfast.bench;
+package io.holdfast.measure;
 
 /** How long waits took: counted in buckets that are 1/16 of their power of two wide. Not thread-safe. */
-final class Waits {
+public final class Waits {
   private static final int PARTS = 16;
 
   private final long[] counts = new long[64 * PARTS];
   private long total;
   private long max;
 
-  void add(long nanos) {
+  /** Begins with none. */
+  public Waits() {}
+
+  /**
+   * Counts one.
+   *
+   * @param nanos how long it took
+   */
+  public void add(long nanos) {
     counts[bucket(nanos)]++;
     total++;
     max = Math.max(max, nanos);
   }
 
-  void addAll(Waits others) {
+  /**
+   * Counts those of others, too.
+   *
+   * @param others what they counted
+   */
+  public void addAll(Waits others) {
     for (int i = 0; i < counts.length; i++) {
       counts[i] += others.counts[i];
     }
@@ -23,8 +36,13 @@ final class Waits {
     max = Math.max(max, others.max);
   }
 
-  /** Returns microseconds: the upper end of the bucket in which this part of all waits is reached. */
-  double micros(double part) {
+  /**
+   * Returns what a part of all waits was not longer than.
+   *
+   * @param part of all, from 0 to 1
+   * @return microseconds: the upper end of the bucket in which this part is reached; 0 if there were none
+   */
+  public double micros(double part) {
     long seen = 0;
     for (int i = 0; i < counts.length; i++) {
       seen += counts[i];
@@ -35,8 +53,12 @@ final class Waits {
     return maxMicros();
   }
 
-  /** Writes everything in one line, for another process. */
-  String encode() {
+  /**
+   * Writes everything in one line, for another process.
+   *
+   * @return what {@link #decode} reads
+   */
+  public String encode() {
     StringBuilder line = new StringBuilder(Long.toString(max));
     for (int i = 0; i < counts.length; i++) {
       if (counts[i] > 0) {
@@ -46,8 +68,13 @@ final class Waits {
     return line.toString();
   }
 
-  /** Reads what {@link #encode} wrote. */
-  static Waits decode(String line) {
+  /**
+   * Reads what {@link #encode} wrote.
+   *
+   * @param line what it wrote
+   * @return the waits
+   */
+  public static Waits decode(String line) {
     Waits waits = new Waits();
     String[] parts = line.split(",", -1);
     waits.max = Long.parseLong(parts[0]);
@@ -60,7 +87,12 @@ final class Waits {
     return waits;
   }
 
-  double maxMicros() {
+  /**
+   * Returns the longest.
+   *
+   * @return microseconds; 0 if there were none
+   */
+  public double maxMicros() {
     return max / 1e3;
   }
 
