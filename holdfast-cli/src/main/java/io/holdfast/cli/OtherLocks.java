@@ -34,11 +34,25 @@ final class OtherLocks {
     }
     try {
       long others = count(store, ours);
-      if (others > 0 && !confirmed(others)) {
-        throw new CliException(Exit.USAGE, "nothing was done");
+      if (others > 0) {
+        confirm(
+            "the store has other locks (" + others + " were seen), which will feel the load", yes);
       }
     } catch (ExecutionException | TimeoutException e) {
       throw new CliException(Exit.UNAVAILABLE, Failures.oneLine(String.valueOf(e)), e);
+    }
+  }
+
+  /**
+   * Asks about something else.
+   *
+   * @param what a sentence without its end
+   * @param yes whether the answer is known
+   * @throws CliException if the answer is no, or if there is nobody to ask
+   */
+  static void confirm(String what, boolean yes) {
+    if (!yes && !confirmed(what)) {
+      throw new CliException(Exit.USAGE, "nothing was done");
     }
   }
 
@@ -59,15 +73,12 @@ final class OtherLocks {
     return 0;
   }
 
-  private static boolean confirmed(long others) {
+  private static boolean confirmed(String what) {
     if (!(Terminal.is(0) && Terminal.is(2))) {
-      throw new CliException(
-          Exit.USAGE,
-          "the store has other locks (" + others
-              + " were seen), which will feel the load; if you are sure, add --yes");
+      throw new CliException(Exit.USAGE, what + "; if you are sure, add --yes");
     }
-    System.err.print("The store has other locks (" + others
-        + " were seen), which will feel the load. Go on? [y/N] ");
+    System.err.print(
+        what.substring(0, 1).toUpperCase(Locale.ROOT) + what.substring(1) + ". Go on? [y/N] ");
     System.err.flush();
     try {
       String answer =

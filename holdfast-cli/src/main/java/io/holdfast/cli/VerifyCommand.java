@@ -88,7 +88,9 @@ final class VerifyCommand implements Callable<Integer> {
       paramLabel = "FAULT",
       split = ",",
       description =
-          "pause, kill, or none, which proves nothing (pause,kill). A store's server that is restarted, cut off or has another time is yours to"
+          "pause, kill, or none, which proves nothing (pause,kill). With a redis-sentinel: address also failover: the replicas"
+              + " fall behind by a lease, then the sentinels are asked for a failover, which all who use these servers feel; it"
+              + " is asked whether that is meant. A store's server that is restarted, cut off or has another time is yours to"
               + " arrange while this runs.")
   List<String> faults = List.of("pause", "kill");
 
@@ -118,7 +120,7 @@ final class VerifyCommand implements Callable<Integer> {
 
   @Option(
       names = {"-y", "--yes"},
-      description = "Do not ask, even if the store has other locks.")
+      description = "Do not ask, even if the store has other locks, or is to fail over.")
   boolean yes;
 
   @Mixin
@@ -135,6 +137,10 @@ final class VerifyCommand implements Callable<Integer> {
     Protocol chosen = protocol();
     Guarantees guarantees = lookAround(choice);
     VerifySettings settings = settings(choice, chosen, guarantees);
+    if (settings.faults().contains(Fault.FAILOVER)) {
+      OtherLocks.confirm(
+          "the servers will fail over, and forget what their replicas do not know", yes);
+    }
     messages.note("store " + choice + ", protocol " + chosen.label() + ", lease "
         + settings.lease().toMillis() + " ms, seed " + settings.seed());
     Verification verification =
@@ -202,6 +208,7 @@ final class VerifyCommand implements Callable<Integer> {
       switch (each.strip().toLowerCase(Locale.ROOT)) {
         case "pause" -> chosen.add(Fault.PAUSE);
         case "kill" -> chosen.add(Fault.KILL);
+        case "failover" -> chosen.add(Fault.FAILOVER);
         case "none", "" -> {
           // said for those who want to see the store without any
         }
@@ -209,7 +216,7 @@ final class VerifyCommand implements Callable<Integer> {
           throw new CliException(
               Exit.USAGE,
               "the fault \"" + each
-                  + "\" cannot be injected from here, where the server is not ours; there are pause, kill and none");
+                  + "\" cannot be injected from here, where the server is not ours; there are pause, kill, failover and none");
       }
     }
     return chosen;

@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A redis-server that keeps nothing on disk, until this JVM ends. */
-final class RedisProcess {
+final class RedisProcess implements AutoCloseable {
   private final int port = ServerProcess.freePort();
   private final ServerProcess process = ServerProcess.of("redis-server");
 
@@ -90,6 +90,11 @@ final class RedisProcess {
     } catch (IOException e) {
       return e.toString();
     }
+  }
+
+  @Override
+  public void close() {
+    process.close();
   }
 
   int port() {

@@ -4,9 +4,14 @@ package io.holdfast.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.testkit.sql.SqlKind;
+import io.holdfast.testkit.zookeeper.ZooKeeperServer;
 import io.holdfast.verify.Protocol;
 import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,6 +20,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** {@code holdfast verify}: ours passes, and each of the textbook's locks is caught with what it is known for. */
 class VerifyCommandTest {
   private static final RedisProcess REDIS = new RedisProcess();
+
+  /** How many seeds a lock from the textbooks may take to be caught. */
+  private static final int SEEDS = 5;
+
+  /** The seed that has caught each. */
+  private static final Map<Protocol, Integer> CAUGHT = new EnumMap<>(Protocol.class);
 
   @RegisterExtension
   final Processes processes = new Processes();
@@ -28,6 +39,13 @@ class VerifyCommandTest {
 
   static Stream<Protocol> textbooks() {
     return Arrays.stream(Protocol.values()).filter(each -> !each.breaks().isEmpty());
+  }
+
+  @AfterAll
+  static void printTable() {
+    System.out.println("protocol, broken, first in seed");
+    CAUGHT.forEach((protocol, seed) -> System.out.println(
+        protocol.label() + ", " + String.join(" ", protocol.breaks()) + ", " + seed));
   }
 
   private static String redis() {
@@ -56,31 +74,95 @@ class VerifyCommandTest {
   @ParameterizedTest
   @MethodSource
   void textbooks(Protocol protocol) {
-    String store =
-        protocol.fits("redis:") ? redis() : SqlKind.POSTGRESQL.shared().storeUri();
-    // a lock that nothing ends is lost with a holder that is killed; the others need one that is late
-    String faults = protocol.breaks().contains("I5") ? "kill" : "pause";
-    Job job = verify(
-        store,
-        "--protocol",
-        protocol.label(),
-        "--duration",
-        "6s",
-        "--lease",
-        "600ms",
-        "--faults",
-        faults,
-        "--report",
-        "page.html");
-    assertThat(job.exitCode()).as(job::toString).isEqualTo(1);
-    assertThat(job.stdout())
-        .containsPattern("BROKEN: .*" + String.join(".*", protocol.breaks()))
-        .contains(protocol.text());
+    try (Place place = Place.of(protocol)) {
+      int seed = 0;
+      Job job = verify(protocol, place, seed);
+      for (; !isBroken(job, protocol); job = verify(protocol, place, ++seed)) {
+        assertThat(seed).as("a seed that does not catch it: %s", job).isLessThan(SEEDS);
+      }
+      CAUGHT.put(protocol, seed);
+      assertThat(job.exitCode()).as(job::toString).isEqualTo(1);
+      assertThat(job.stdout()).contains(protocol.text());
+    }
     assertThat(processes.read("page.html"))
         .contains("\"outcome\":\"BROKEN\"", "\"violations\":[{\"title\":\"")
         // nothing is fetched
         .doesNotContain("src=", "href=", "@import")
         .doesNotContain("\"DATA\"");
+  }
+
+  private Job verify(Protocol protocol, Place place, int seed) {
+    return verify(
+        place.uri,
+        "--protocol",
+        protocol.label(),
+        "--seed",
+        Integer.toString(seed),
+        "--duration",
+        place.duration,
+        "--lease",
+        place.lease,
+        "--faults",
+        place.faults,
+        "--report",
+        "page.html");
+  }
+
+  private static boolean isBroken(Job job, Protocol protocol) {
+    assertThat(job.exitCode()).as(job::toString).isIn(0, 1, 3);
+    return Pattern.compile("BROKEN: .*" + String.join(".*", protocol.breaks()))
+        .matcher(job.stdout())
+        .find();
+  }
+
+  /** What a lock from the textbooks needs to show its flaw. */
+  private record Place(String uri, String faults, String lease, String duration, Runnable end)
+      implements AutoCloseable {
+    static Place of(Protocol protocol) {
+      // a lock that nothing ends is lost with a holder that is killed; most others need one that is late
+      String faults = protocol.breaks().contains("I5") ? "kill" : "pause";
+      return switch (protocol) {
+        case ZOOKEEPER_NO_SESSION -> {
+          ZooKeeperServer server = ZooKeeperServer.alone("tickTime=200", "minSessionTimeout=600");
+          yield new Place("zookeeper://" + server.address(), faults, "600ms", "6s", server::close);
+        }
+        case REDIS_FAILOVER -> {
+          RedisPair pair = new RedisPair();
+          yield new Place(pair.uri(), "failover", "3s", "12s", pair::close);
+        }
+        case REDLOCK_NO_ELAPSED ->
+          new Place(RedisTopology.REDLOCK.uri(), faults, "600ms", "6s", () -> {});
+        default ->
+          new Place(
+              protocol.fits("redis:") ? redis() : SqlKind.POSTGRESQL.shared().storeUri(),
+              faults,
+              "600ms",
+              "6s",
+              () -> {});
+      };
+    }
+
+    @Override
+    public void close() {
+      end.run();
+    }
+  }
+
+  /** Replicas that have to confirm what is granted: a failover forgets nothing that anybody believes in. */
+  @Test
+  void ours_failover_withConfirmingReplicas_passes() {
+    try (RedisPair pair = new RedisPair()) {
+      Job job = verify(
+          pair.uri() + "?holdfast.replicas=1",
+          "--duration",
+          "12s",
+          "--lease",
+          "2s",
+          "--faults",
+          "failover");
+      assertThat(job.exitCode()).as(job::toString).isZero();
+      assertThat(job.stdout()).contains("PASSED").containsPattern("(?m)^failovers +[1-9]");
+    }
   }
 
   @Test
@@ -97,6 +179,7 @@ class VerifyCommandTest {
     refused("there is no protocol x; there are holdfast, redis-setnx", "--protocol", "x");
     refused("is not for this store", "--protocol", "redis-del");
     refused("cannot be injected from here", "--faults", "clock");
+    refused("for servers that sentinels watch over", "--faults", "failover");
     refused("a run may last", "--duration", "9h");
     refused("the number of clients must be from 2 to 64", "--clients", "1");
     refused("a run must last at least two leases", "--lease", "1m");

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 final class Disturbance {
   private final Crew crew;
   private final @Nullable OwnServer server;
+  private final @Nullable Failovers failovers;
   private final Journal journal;
   private final SplittableRandom random;
   private final Ticker ticker;
@@ -35,6 +36,7 @@ final class Disturbance {
   Disturbance(
       Crew crew,
       @Nullable OwnServer server,
+      @Nullable Failovers failovers,
       VerifySettings settings,
       Journal journal,
       Ticker ticker,
@@ -42,6 +44,7 @@ final class Disturbance {
     this.ticker = ticker;
     this.crew = crew;
     this.server = server;
+    this.failovers = failovers;
     this.journal = journal;
     this.random = random;
     leaseNanos = settings.lease().toNanos();
@@ -93,6 +96,16 @@ final class Disturbance {
         setClock(Duration.ofNanos(random.nextLong(-leaseNanos * 2, leaseNanos * 2)));
         end = () -> setClock(Duration.ZERO);
       }
+      case FAILOVER -> failOver(Objects.requireNonNull(failovers, "failovers"));
+    }
+  }
+
+  private void failOver(Failovers sentinels) throws IOException, InterruptedException {
+    if (sentinels.areWell()) {
+      say(What.FAILING_OVER, 0);
+      sentinels.failOver(Duration.ofNanos(leaseNanos));
+      say(What.FAILED_OVER, 0);
+      end = sentinels::awaitWell;
     }
   }
 

@@ -116,7 +116,9 @@ final class Judgement {
           RESTARTED,
           CUT,
           HEALED,
-          STEPPED -> {
+          STEPPED,
+          FAILING_OVER,
+          FAILED_OVER -> {
         // counted, and nothing follows from it
       }
     }

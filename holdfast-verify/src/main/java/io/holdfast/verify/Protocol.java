@@ -73,7 +73,36 @@ public enum Protocol {
       Kind.SQL,
       "I1",
       "The row has an end and can be taken over after it, but the release deletes by name alone. A holder that is late"
-          + " frees the lock of its successor, and a third comes in beside him.");
+          + " frees the lock of its successor, and a third comes in beside him."),
+
+  /** An ephemeral node, and no look at the session. */
+  ZOOKEEPER_NO_SESSION(
+      Kind.ZOOKEEPER,
+      "I1",
+      "Who has created the ephemeral node has the lock, and goes on until he deletes it. But the node lives as long as"
+          + " the session: when its client is stopped for longer than the session's timeout, the server removes it,"
+          + " somebody else creates it, and the first one, who does not look whether his session has expired, works on"
+          + " beside him."),
+
+  /** A lock at the primary, lost in a failover. */
+  REDIS_FAILOVER(
+      Kind.SENTINEL,
+      "I1",
+      "SET NX PX at the primary that the sentinels name; freed by a script that checks the owner; and nobody believes in"
+          + " a hold for longer than its lease. But replication is asynchronous: what the replica had not heard of when"
+          + " it became the primary never was, and it gives the lock to the next one who asks, beside the first."
+          + " (Needs --faults failover, which lets the replicas fall behind by a lease and asks the sentinels for a"
+          + " failover.)"),
+
+  /** Most of several servers, and no look at the time that it took. */
+  REDLOCK_NO_ELAPSED(
+      Kind.REDLOCK,
+      "I1",
+      "SET NX PX at each of several servers; who has it at most of them has the lock, for the length of a lease from then"
+          + " on. But the leases began when the servers were asked. Where the last answer takes long, or the client is"
+          + " stopped before he reads it, they have ended when he begins to believe in them, and others have the lock"
+          + " already. (Here one locking in four waits for its last answer for a lease and a quarter, as for a server"
+          + " that swaps.)");
 
   private final Kind kind;
   private final String breaks;
@@ -83,7 +112,10 @@ public enum Protocol {
   private enum Kind {
     ANY,
     REDIS,
-    SQL
+    SQL,
+    ZOOKEEPER,
+    SENTINEL,
+    REDLOCK
   }
 
   Protocol(Kind kind, String breaks, String text) {
@@ -146,7 +178,23 @@ public enum Protocol {
       case ANY -> true;
       case REDIS -> uri.startsWith("redis:") || uri.startsWith("rediss:");
       case SQL -> uri.startsWith("jdbc:postgresql:") || uri.startsWith("jdbc:mariadb:");
+      case ZOOKEEPER -> uri.startsWith("zookeeper://") && isPlain(uri);
+      case SENTINEL -> Sentinels.areIn(uri);
+      case REDLOCK -> uri.startsWith("redlock://") && isPlain(uri);
     };
+  }
+
+  private static boolean isPlain(String uri) {
+    return !uri.contains("holdfast.tls=true");
+  }
+
+  /**
+   * Says whether the protocol shows its flaw in a failover only.
+   *
+   * @return whether a run needs {@link VerifySettings.Fault#FAILOVER}
+   */
+  public boolean needsFailover() {
+    return kind == Kind.SENTINEL;
   }
 
   Locker open(String uri, Duration lease, Consumer<String> renewedWrongly) {
@@ -154,6 +202,9 @@ public enum Protocol {
       case ANY -> new HoldfastLocker(uri, lease, renewedWrongly);
       case REDIS -> new RedisLocker(this, uri, lease);
       case SQL -> new SqlLocker(this, uri, lease);
+      case ZOOKEEPER -> new ZooKeeperLocker(uri, lease);
+      case SENTINEL -> new SentinelLocker(uri, lease);
+      case REDLOCK -> new RedlockLocker(uri, lease);
     };
   }
 

@@ -18,7 +18,8 @@ import java.util.concurrent.locks.LockSupport;
 /** The textbook's locks on Redis, written as the textbooks have them, flaws included: see {@link Protocol}. */
 final class RedisLocker implements Locker, Protocol.Cleaning {
   private static final long SLOW_NETWORK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
-  private static final String OWN =
+  /** Deletes what is one's own. */
+  static final String OWN =
       "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0";
 
   private final Protocol protocol;

@@ -90,7 +90,9 @@ final class Report {
           RESTARTED,
           CUT,
           HEALED,
-          STEPPED -> true;
+          STEPPED,
+          FAILING_OVER,
+          FAILED_OVER -> true;
       default -> false;
     };
   }

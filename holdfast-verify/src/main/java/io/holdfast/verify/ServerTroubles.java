@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * When a server of our own was away, or had its clock set forward. What a store declares of such times is no violation:
+ * When a server was away, or failed over, or had its clock set forward. What a store declares of such times is no violation:
  * where a lease is counted on that clock, it may have ended early; and who gives a lock back while the server is away
  * may find, when it answers, that the lease has ended meanwhile.
  */
@@ -37,8 +37,8 @@ final class ServerTroubles {
           }
           ahead = fact.token();
         }
-        case CUT, RESTARTING -> gone = fact.at();
-        case HEALED, RESTARTED -> troubles.away.add(new Away(gone, fact.at()));
+        case CUT, RESTARTING, FAILING_OVER -> gone = fact.at();
+        case HEALED, RESTARTED, FAILED_OVER -> troubles.away.add(new Away(gone, fact.at()));
         default -> {
           // not the server's
         }

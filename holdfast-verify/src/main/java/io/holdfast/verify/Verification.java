@@ -103,12 +103,14 @@ public final class Verification {
    */
   public Verdict run() throws IOException, InterruptedException {
     Resources resources = new Resources(journal);
-    try (Crew crew = new Crew(settings, journal, resources, locks, random.split())) {
+    try (Crew crew = new Crew(settings, journal, resources, locks, random.split());
+        Failovers failovers =
+            settings.faults().contains(Fault.FAILOVER) ? new Failovers(settings.uri()) : null) {
       // Ctrl-C must not leave processes behind, least of all stopped ones
       Thread ending = new Thread(crew::close, "holdfast-verify-end");
       Runtime.getRuntime().addShutdownHook(ending);
       try {
-        run(crew);
+        run(crew, failovers);
       } finally {
         forget(ending);
       }
@@ -130,10 +132,11 @@ public final class Verification {
     return verdict();
   }
 
-  private void run(Crew crew) throws IOException, InterruptedException {
+  private void run(Crew crew, @Nullable Failovers failovers)
+      throws IOException, InterruptedException {
     progress.accept("starting " + settings.clients() + " processes");
     crew.start();
-    disturb(crew);
+    disturb(crew, failovers);
     journal.add(Fact.of(What.QUIET, ticker.nanos(), ""));
     progress.accept("no more faults: every process takes every lock once more");
     crew.drain(bound());
@@ -156,9 +159,10 @@ public final class Verification {
         .plus(MARGIN);
   }
 
-  private void disturb(Crew crew) throws IOException, InterruptedException {
+  private void disturb(Crew crew, @Nullable Failovers failovers)
+      throws IOException, InterruptedException {
     Disturbance disturbance =
-        new Disturbance(crew, server, settings, journal, ticker, random.split());
+        new Disturbance(crew, server, failovers, settings, journal, ticker, random.split());
     long end = ticker.nanos() + settings.duration().toNanos();
     long nextProgress = ticker.nanos() + PROGRESS_NANOS;
     try {
@@ -235,6 +239,9 @@ public final class Verification {
       counts.put("times it was cut off", journal.count(What.CUT));
       counts.put("steps of its clock", journal.count(What.STEPPED));
       counts.put("leases that a step has ended", endedByAStep);
+    }
+    if (settings.faults().contains(Fault.FAILOVER)) {
+      counts.put("failovers", journal.count(What.FAILED_OVER));
     }
     String why = whyNothingCanBeSaid();
     Verdict.Outcome outcome = !violations.isEmpty() && journal.count(What.ACQUIRED) > 0

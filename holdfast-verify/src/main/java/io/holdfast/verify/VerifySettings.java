@@ -69,6 +69,14 @@ public record VerifySettings(
       throw new IllegalArgumentException(
           "the protocol " + protocol.label() + " is not for this store");
     }
+    if (protocol.needsFailover() && !faults.contains(Fault.FAILOVER)) {
+      throw new IllegalArgumentException("the protocol " + protocol.label()
+          + " shows its flaw in a failover, which you have to ask for: --faults failover");
+    }
+    if (faults.contains(Fault.FAILOVER) && !Sentinels.areIn(uri)) {
+      throw new IllegalArgumentException(
+          "the fault failover is for servers that sentinels watch over: redis-sentinel:, without TLS");
+    }
   }
 
   /** What can be done to a run. */
@@ -82,7 +90,9 @@ public record VerifySettings(
     /** The server is cut off from all workers, for up to two leases. */
     PARTITION,
     /** The server's wall clock steps, forward or back, by up to two leases. */
-    CLOCK;
+    CLOCK,
+    /** The replicas fall behind by a lease, and the sentinels are asked for a failover: of the server that is named. */
+    FAILOVER;
 
     /** Its name for people. */
     String label() {
@@ -97,12 +107,13 @@ public record VerifySettings(
         case RESTART -> What.RESTARTED;
         case PARTITION -> What.CUT;
         case CLOCK -> What.STEPPED;
+        case FAILOVER -> What.FAILED_OVER;
       };
     }
 
     /** Whether it needs a server of our own. */
     boolean isTheServers() {
-      return this != PAUSE && this != KILL;
+      return this == RESTART || this == PARTITION || this == CLOCK;
     }
   }
 }

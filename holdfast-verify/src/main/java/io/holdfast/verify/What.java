@@ -55,6 +55,10 @@ enum What {
   HEALED,
   /** The server's wall clock is to be set: ahead by so many nanoseconds, in {@code token}. */
   STEPPED,
+  /** The replicas fall behind, and the sentinels are asked for a failover. */
+  FAILING_OVER,
+  /** They name another server as the primary. */
+  FAILED_OVER,
   /** A worker ended without having been told to: {@code text}. */
   DIED,
   /** There are no faults from here on. */

@@ -61,7 +61,7 @@ class DisturbanceTest {
     VerifySettings settings = Runs.with(true, faults);
     SplittableRandom random = new SplittableRandom(3);
     Crew crew = new Crew(settings, journal, new Resources(journal), List.of("x"), random);
-    return new Disturbance(crew, server, settings, journal, clock, random);
+    return new Disturbance(crew, server, null, settings, journal, clock, random);
   }
 
   private void pass(Disturbance disturbance, Duration time) throws Exception {

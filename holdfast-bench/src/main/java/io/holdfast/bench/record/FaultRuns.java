@@ -29,8 +29,6 @@ public final class FaultRuns {
   private static final int USAGE = 64;
   private static final int LEASES = 12;
   private static final long SECONDS = 60;
-  private static final String BEGIN = "<!-- record -->\n";
-  private static final String END = "<!-- /record -->";
 
   private final List<String> stores = new ArrayList<>();
   private long seed = ThreadLocalRandom.current().nextLong(1_000_000);
@@ -69,6 +67,7 @@ public final class FaultRuns {
 
   private boolean run() throws Exception {
     StringBuilder rows = new StringBuilder();
+    StringBuilder outcomes = new StringBuilder();
     boolean passed = true;
     for (Map.Entry<String, Supplier<StartedServer>> each : Servers.all().entrySet()) {
       if (stores.isEmpty() || stores.contains(each.getKey())) {
@@ -76,16 +75,18 @@ public final class FaultRuns {
         System.out.print(survival.row());
         survival.verdict().violations().forEach(System.out::println);
         rows.append(survival.row());
+        outcomes.append(survival.outcomes());
         passed &= survival.passed();
       }
     }
-    System.out.println("\n" + Survival.HEAD + rows);
+    System.out.println("\n" + Survival.HEAD + rows + "\n" + Outcomes.HEAD + outcomes);
     if (write) {
       if (!stores.isEmpty()) {
         System.err.println("not written: the table has all stores, and this was a run of some");
         return false;
       }
-      write(Path.of("docs", "verification.md"), Survival.HEAD + rows);
+      write("record", Survival.HEAD + rows);
+      write("outcomes", Outcomes.HEAD + outcomes);
     }
     return passed;
   }
@@ -119,7 +120,7 @@ public final class FaultRuns {
               .collect(Collectors.joining(", "))
           + ", " + most + " s, leases of " + lease.toSeconds() + " s");
       Verdict verdict = new Verification(settings, server, line -> {}).run();
-      return new Survival(store, server.version(), seed, seconds, verdict);
+      return new Survival(store, server.version(), seed, seconds, guarantees, faults, verdict);
     }
   }
 
@@ -133,14 +134,17 @@ public final class FaultRuns {
         System.getProperty("java.class.path"));
   }
 
-  private static void write(Path file, String table) throws IOException {
-    String text = Files.readString(file);
-    int begin = text.indexOf(BEGIN);
-    int end = text.indexOf(END);
+  /** Puts a table between its marks. */
+  private static void write(String name, String table) throws IOException {
+    Path page = Path.of("docs", "verification.md");
+    String text = Files.readString(page);
+    String first = "<!-- " + name + " -->\n";
+    int begin = text.indexOf(first);
+    int end = text.indexOf("<!-- /" + name + " -->");
     if (begin < 0 || end < begin) {
-      throw new IOException(file + " has no marks for the table");
+      throw new IOException(page + " has no marks for the table " + name);
     }
     Files.writeString(
-        file, text.substring(0, begin + BEGIN.length()) + table + text.substring(end));
+        page, text.substring(0, begin + first.length()) + table + text.substring(end));
   }
 }

@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.bench.record;
 
+import io.holdfast.Guarantees;
 import io.holdfast.verify.Verdict;
+import io.holdfast.verify.VerifySettings.Fault;
+import java.util.Set;
 
 /** One store's line in the record. */
-record Survival(String store, String version, long seed, long seconds, Verdict verdict) {
+record Survival(
+    String store,
+    String version,
+    long seed,
+    long seconds,
+    Guarantees guarantees,
+    Set<Fault> injected,
+    Verdict verdict) {
   static final String HEAD =
       "| Store | Requests | Grants | Pauses | Kills | Restarts | Cut off | Clock steps |"
           + " Losses told | Writes kept out by tokens | Leases that a step has ended | Broken | Again |\n"
@@ -17,6 +27,11 @@ record Survival(String store, String version, long seed, long seconds, Verdict v
   String row() {
     return "| " + version + cells() + " | " + broken() + " | `dev/verify --seed " + seed
         + " --seconds " + seconds + " " + store + "` |\n";
+  }
+
+  /** What was expected of each fault, and seen. */
+  String outcomes() {
+    return new Outcomes(version, guarantees, injected, verdict.counts(), broken()).rows();
   }
 
   private String cells() {
