@@ -61,7 +61,7 @@ final class RedlockLocker implements Locker, Protocol.Cleaning {
       LockSupport.parkNanos(lease.toNanos() * 5 / 4);
     }
     // the flaw: from here on, and not from before the first was asked
-    return Optional.of(new VotesGrip(name, own, ticker.nanos() + lease.toNanos()));
+    return Optional.of(new VotesGrip(name, own, ticker.nanos() + lease.toNanos(), onLost));
   }
 
   private void giveBack(String name, String own) {
@@ -80,25 +80,14 @@ final class RedlockLocker implements Locker, Protocol.Cleaning {
     client.shutdown(Duration.ZERO, PATIENCE);
   }
 
-  private final class VotesGrip implements Grip {
+  private final class VotesGrip extends TimedGrip {
     private final String name;
     private final String own;
-    private final long until;
 
-    VotesGrip(String name, String own, long until) {
+    VotesGrip(String name, String own, long untilNanos, Runnable onLost) {
+      super(ticker, untilNanos, onLost);
       this.name = name;
       this.own = own;
-      this.until = until;
-    }
-
-    @Override
-    public long token() {
-      return 0;
-    }
-
-    @Override
-    public boolean isValid() {
-      return ticker.nanos() - until < 0;
     }
 
     @Override

@@ -56,7 +56,7 @@ final class SentinelLocker implements Locker, Protocol.Cleaning {
     long until = ticker.nanos() + lease.toNanos();
     return redis.set(name, own, SetArgs.Builder.nx().px(lease.toMillis())) == null
         ? Optional.empty()
-        : Optional.of(new KeyGrip(name, own, until));
+        : Optional.of(new KeyGrip(name, own, until, onLost));
   }
 
   @Override
@@ -70,25 +70,14 @@ final class SentinelLocker implements Locker, Protocol.Cleaning {
     sentinels.close();
   }
 
-  private final class KeyGrip implements Grip {
+  private final class KeyGrip extends TimedGrip {
     private final String name;
     private final String own;
-    private final long until;
 
-    KeyGrip(String name, String own, long until) {
+    KeyGrip(String name, String own, long untilNanos, Runnable onLost) {
+      super(ticker, untilNanos, onLost);
       this.name = name;
       this.own = own;
-      this.until = until;
-    }
-
-    @Override
-    public long token() {
-      return 0;
-    }
-
-    @Override
-    public boolean isValid() {
-      return ticker.nanos() - until < 0;
     }
 
     @Override
