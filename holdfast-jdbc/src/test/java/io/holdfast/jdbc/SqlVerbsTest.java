@@ -127,6 +127,23 @@ class SqlVerbsTest {
     assertThat(a.granted(brief).revision()).isGreaterThan(first.revision());
   }
 
+  /** The server's clock was set back since: whichever way is taken, the next revision is greater all the same. */
+  @ParameterizedTest
+  @EnumSource
+  void aRevisionAheadOfTheClock_isFollowedByAGreaterOne(SqlKind kind) {
+    Client a = client(kind);
+    Claim first = a.claim("x");
+    a.granted(first);
+    a.end(first);
+    server().execute("UPDATE holdfast_lock SET rev = rev + 3600000000 WHERE name = 'x'");
+    long ahead =
+        Long.parseLong(server().query("SELECT rev FROM holdfast_lock WHERE name = 'x'").get(0));
+    Claim taken = a.claim("x");
+    assertThat(a.granted(taken).revision()).isEqualTo(ahead + 1);
+    a.end(taken);
+    assertThat(a.granted(a.claim("x", Client.LEASE, true)).revision()).isEqualTo(ahead + 2);
+  }
+
   /** More at once than one statement takes, of several lengths, of which some are not held. */
   @ParameterizedTest
   @EnumSource
