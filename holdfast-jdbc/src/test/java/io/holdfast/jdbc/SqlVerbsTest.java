@@ -136,8 +136,8 @@ class SqlVerbsTest {
     a.granted(first);
     a.end(first);
     server().execute("UPDATE holdfast_lock SET rev = rev + 3600000000 WHERE name = 'x'");
-    long ahead =
-        Long.parseLong(server().query("SELECT rev FROM holdfast_lock WHERE name = 'x'").get(0));
+    long ahead = Long.parseLong(
+        server().query("SELECT rev FROM holdfast_lock WHERE name = 'x'").get(0));
     Claim taken = a.claim("x");
     assertThat(a.granted(taken).revision()).isEqualTo(ahead + 1);
     a.end(taken);
