@@ -139,7 +139,7 @@ class ShortWayTest {
   }
 
   /** Returns the kind of the answer, and the flags behind the numbers; or the error. */
-  private static String said(
+  static String said(
       RedisCommands<String, String> redis, String script, String[] keys, String[] arguments) {
     List<Object> answer;
     try {
