@@ -9,6 +9,7 @@ import io.holdfast.redis.OneTimeTokens.Result;
 import io.holdfast.testkit.Await;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.codec.ByteArrayCodec;
 import java.time.Duration;
@@ -63,6 +64,21 @@ class OneTimeTokensTest {
   void disconnect() {
     tokens.close();
     Direct.close(client);
+  }
+
+  /** A name that was drawn twice is told, and what is there stays. */
+  @Test
+  void nameThatIsThere_isNotIssuedAgain() {
+    String issue = RedisScript.ONCE_ISSUE.text();
+    String[] keys = {"once:x"};
+    List<Object> first =
+        server.call(redis -> redis.eval(issue, ScriptOutputType.MULTI, keys, "one", "600000"));
+    List<Object> second =
+        server.call(redis -> redis.eval(issue, ScriptOutputType.MULTI, keys, "other", "600000"));
+    assertThat(first.get(1)).isEqualTo("1");
+    assertThat(second.get(1)).isEqualTo("0");
+    String kept = server.call(redis -> redis.get("once:x"));
+    assertThat(kept).isEqualTo("1:one");
   }
 
   /** 50 submits of one form at once, from threads with connections of their own: one is accepted. */

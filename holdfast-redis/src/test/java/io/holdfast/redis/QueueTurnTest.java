@@ -17,11 +17,9 @@ class QueueTurnTest {
 
   private static String attempt(
       RedisCommands<String, String> redis, String claim, String mode, String lease) {
-    return ShortWayTest.said(
-        redis,
-        RedisScript.ATTEMPT.text(),
-        KEYS,
-        new String[] {claim, mode, NEVER, lease, "holder", MINUTE, MINUTE, "test:client:"});
+    return ShortWayTest.said(redis, RedisScript.ATTEMPT.text(), KEYS, new String[] {
+      claim, mode, NEVER, lease, "holder", MINUTE, MINUTE, "test:client:"
+    });
   }
 
   /** Who comes to queue finds the lock free, and others before him: it goes to the first of them. */
