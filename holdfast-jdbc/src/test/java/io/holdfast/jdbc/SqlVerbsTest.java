@@ -141,7 +141,10 @@ class SqlVerbsTest {
     Claim taken = a.claim("x");
     assertThat(a.granted(taken).revision()).isEqualTo(ahead + 1);
     a.end(taken);
-    assertThat(a.granted(a.claim("x", Client.LEASE, true)).revision()).isEqualTo(ahead + 2);
+    Claim asked = a.claim("x", Client.LEASE, true);
+    assertThat(a.granted(asked).revision()).isEqualTo(ahead + 2);
+    a.end(asked);
+    assertThat(a.granted(a.claim("x")).revision()).isEqualTo(ahead + 3);
   }
 
   /** More at once than one statement takes, of several lengths, of which some are not held. */

@@ -17,9 +17,33 @@ class QueueTurnTest {
 
   private static String attempt(
       RedisCommands<String, String> redis, String claim, String mode, String lease) {
+    return attempt(redis, claim, mode, lease, MINUTE);
+  }
+
+  private static String attempt(
+      RedisCommands<String, String> redis,
+      String claim,
+      String mode,
+      String lease,
+      String waiterLease) {
     return ShortWayTest.said(redis, RedisScript.ATTEMPT.text(), KEYS, new String[] {
-      claim, mode, NEVER, lease, "holder", MINUTE, MINUTE, "test:client:"
+      claim, mode, NEVER, lease, "holder", waiterLease, MINUTE, "test:client:"
     });
+  }
+
+  /** Whoever has not been heard of for the lease of a waiter is passed over. */
+  @Test
+  void deadWaiter_isPassedOver() {
+    try (RedisServer server = RedisServer.forgetful()) {
+      server.call(redis -> {
+        assertThat(attempt(redis, "aa-0", "T", MINUTE)).startsWith("G");
+        assertThat(attempt(redis, "aa-1", "Q", MINUTE, NO_TIME)).isEqualTo("B");
+        assertThat(attempt(redis, "aa-2", "Q", MINUTE)).isEqualTo("B");
+        assertThat(attempt(redis, "aa-0", "T", NO_TIME)).startsWith("G");
+        assertThat(attempt(redis, "aa-2", "Q", MINUTE)).startsWith("G");
+        return true;
+      });
+    }
   }
 
   /** Who comes to queue finds the lock free, and others before him: it goes to the first of them. */
