@@ -31,6 +31,7 @@ public final class Simulate {
    * Runs.
    *
    * @param args a seed or a range of seeds, and a {@link Flaw}
+   * @throws InterruptedException if it is interrupted: what runs is not waited for
    */
   public static void main(String[] args) throws InterruptedException {
     silenceEngine();
