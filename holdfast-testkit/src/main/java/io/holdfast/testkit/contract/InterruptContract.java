@@ -63,8 +63,8 @@ public abstract class InterruptContract extends Contract {
           "no waiter is left in the store", () -> inStore().orElseThrow().waiters() == 0);
       assertTrue(hold.isValid());
     }
-    // its request may have been under way when nobody waited yet: then it is withdrawn behind that
-    Await.until("it is withdrawn", () -> !isTaken());
+    // its request may have been on the way all that time, and is taken back only when it is answered
+    awaitNothingInStore();
   }
 
   /** One that leaves the middle of the queue does not break it. */
