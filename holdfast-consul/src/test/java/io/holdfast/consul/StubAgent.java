@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.consul;
 
+import io.holdfast.testkit.Await;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -27,6 +28,7 @@ final class StubAgent implements AutoCloseable {
 
   private final StubServers servers;
   private final ServerSocket listening;
+  private final Thread accepting;
   private final Set<Socket> open = ConcurrentHashMap.newKeySet();
 
   /** A request. */
@@ -50,7 +52,7 @@ final class StubAgent implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException("no port for the stub", e);
     }
-    start(this::accept);
+    accepting = start(this::accept);
   }
 
   String endpoint() {
@@ -61,10 +63,11 @@ final class StubAgent implements AutoCloseable {
     return asked.stream().filter(each -> each.isFor(what)).count();
   }
 
-  private static void start(Runnable work) {
+  private static Thread start(Runnable work) {
     Thread thread = new Thread(work, "stub-agent");
     thread.setDaemon(true);
     thread.start();
+    return thread;
   }
 
   private void accept() {
@@ -115,10 +118,13 @@ final class StubAgent implements AutoCloseable {
     return line.toString().strip();
   }
 
+  /** Nobody gets through once this has returned. */
   @Override
   public void close() {
     try {
       listening.close();
+      // until then its accept may still take one
+      Await.until("it takes nobody any more", () -> !accepting.isAlive());
       for (Socket each : open) {
         each.close();
       }

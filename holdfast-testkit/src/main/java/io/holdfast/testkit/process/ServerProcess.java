@@ -6,8 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.holdfast.testkit.Await;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -79,13 +77,13 @@ public final class ServerProcess implements AutoCloseable {
   }
 
   /**
-   * Returns a port of this machine that nobody listens on just now.
+   * Returns a port of this machine that nobody listens on, and that nobody else is given as long as this JVM lives.
    *
    * @return the port
    */
   public static int freePort() {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
+    try {
+      return Ports.next();
     } catch (IOException e) {
       throw new UncheckedIOException("no free port", e);
     }

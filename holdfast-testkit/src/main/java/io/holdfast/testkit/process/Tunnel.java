@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.testkit.process;
 
+import io.holdfast.testkit.Await;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -22,6 +23,7 @@ public final class Tunnel implements AutoCloseable {
 
   private final int target;
   private final ServerSocket listening;
+  private final Thread accepting;
   private final Set<Socket> open = ConcurrentHashMap.newKeySet();
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition healed = lock.newCondition();
@@ -40,7 +42,7 @@ public final class Tunnel implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException("no port for the tunnel", e);
     }
-    start("accepts", this::accept);
+    accepting = start("accepts", this::accept);
   }
 
   /**
@@ -87,6 +89,7 @@ public final class Tunnel implements AutoCloseable {
     try {
       while (true) {
         Socket client = listening.accept();
+        open.add(client);
         start("connects", () -> connect(client));
       }
     } catch (IOException e) {
@@ -96,7 +99,6 @@ public final class Tunnel implements AutoCloseable {
   }
 
   private void connect(Socket client) {
-    open.add(client);
     try {
       Socket server = new Socket(InetAddress.getLoopbackAddress(), target);
       open.add(server);
@@ -142,10 +144,11 @@ public final class Tunnel implements AutoCloseable {
     }
   }
 
-  private static void start(String what, Runnable work) {
+  private static Thread start(String what, Runnable work) {
     Thread thread = new Thread(work, "holdfast-tunnel-" + what);
     thread.setDaemon(true);
     thread.start();
+    return thread;
   }
 
   private static void close(Socket socket) {
@@ -165,6 +168,8 @@ public final class Tunnel implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException("the tunnel cannot be closed", e);
     }
+    // until then its accept may still take one
+    Await.until("it takes nobody any more", () -> !accepting.isAlive());
     drop();
   }
 }
