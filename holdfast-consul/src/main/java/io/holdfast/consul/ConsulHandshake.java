@@ -8,6 +8,7 @@ import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
@@ -33,26 +34,30 @@ final class ConsulHandshake {
    */
   static <T> CompletableFuture<T> refusalOr(
       Throwable failure, List<URI> agents, SSLSocketFactory sockets) {
-    CompletableFuture<T> told = new CompletableFuture<>();
-    Thread asking = new Thread(
-        () -> {
-          for (URI agent : agents) {
-            try {
-              shakeHands(agent, sockets);
-            } catch (SSLException refusal) {
-              refusal.addSuppressed(failure);
-              told.completeExceptionally(refusal);
-              return;
-            } catch (IOException otherwise) {
-              failure.addSuppressed(otherwise);
-            }
-          }
-          told.completeExceptionally(failure);
-        },
-        "holdfast-consul-handshake");
-    asking.setDaemon(true);
-    asking.start();
-    return told;
+    return CompletableFuture.supplyAsync(
+            () -> refusal(failure, agents, sockets), ConsulHandshake::start)
+        .thenCompose(refusal -> CompletableFuture.failedFuture(refusal.orElse(failure)));
+  }
+
+  private static void start(Runnable asking) {
+    Thread thread = new Thread(asking, "holdfast-consul-handshake");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private static Optional<Throwable> refusal(
+      Throwable failure, List<URI> agents, SSLSocketFactory sockets) {
+    for (URI agent : agents) {
+      try {
+        shakeHands(agent, sockets);
+      } catch (SSLException refusal) {
+        refusal.addSuppressed(failure);
+        return Optional.of(refusal);
+      } catch (IOException otherwise) {
+        failure.addSuppressed(otherwise);
+      }
+    }
+    return Optional.empty();
   }
 
   /** Returns when the agent closes the connection, or lets us wait; a refusal is thrown. */

@@ -60,7 +60,7 @@ class SqlReadOnlyTest {
 
   /** A refusal is an answer, which a busy machine may take a while to give: what is not answered is told otherwise. */
   private static Holdfast patient(String uri) {
-    return Holdfast.builder().store(uri).requestTimeout(Duration.ofSeconds(20)).build();
+    return Holdfast.builder().store(uri).requestTimeout(Duration.ofSeconds(5)).build();
   }
 
   private static void readOnly(SqlKind kind, SqlServer server, boolean on) {
