@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/** One ZooKeeper server that keeps all on disk: beside Curator's locks and Spring's, and beside the plainest creation and deletion. */
+/**
+ * One ZooKeeper server that keeps all on disk: beside Curator's locks and Spring's, and beside the plainest creation
+ * and deletion.
+ */
 final class ZooKeeperBench {
   private static final String STORE = "ZooKeeper";
   private static final List<String> LOCKS = List.of(

@@ -45,6 +45,7 @@ final class ConsulClaim {
   private final Set<Sent> open = new HashSet<>();
 
   private @Nullable ConsulWait wait;
+
   /** When its end was first asked for; null if it was not. */
   private @Nullable Moment ending;
 

@@ -65,8 +65,8 @@ final class ConsulContext {
   }
 
   /**
-   * A session has begun; those that must have ended are asked for, so that they are forgotten. Nothing is locked with one that
-   * begins behind the end of the store.
+   * A session has begun; those that must have ended are asked for, so that they are forgotten. Nothing is locked with
+   * one that begins behind the end of the store.
    */
   private void begun(ConsulSession.Term term) {
     for (ConsulSession.Term each : terms.values()) {

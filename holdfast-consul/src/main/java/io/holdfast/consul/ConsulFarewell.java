@@ -12,7 +12,8 @@ import java.util.concurrent.TimeUnit;
 /**
  * Ends a closed client's sessions, so that none is left to end by itself: those alone under which no claim is held, kept
  * back or unknown. The end of a session starts the lock-delay for each key that it has locked; so what the client has left
- * word with is deleted first, also a word that is under way when the client is closed, and a session that may have a lock is left alone: it ends by its TTL, as after a crash.
+ * word with is deleted first, also a word that is under way when the client is closed, and a session that may have a
+ * lock is left alone: it ends by its TTL, as after a crash.
  *
  * <p>A lock that is kept has a session of its own, which is not one of these.
  */

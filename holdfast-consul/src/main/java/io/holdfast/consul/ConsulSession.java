@@ -146,7 +146,10 @@ final class ConsulSession {
         .thenCompose(renewed -> renewed ? CompletableFuture.completedFuture(old) : young());
   }
 
-  /** One that was made without our hearing of it is nobody's, locks nothing, and ends by its TTL: a name would not find it sooner. */
+  /**
+   * One that was made without our hearing of it is nobody's, locks nothing, and ends by its TTL: a name would not find
+   * it sooner.
+   */
   private CompletableFuture<Term> create(long now) {
     Moment before = ticker.now();
     CompletableFuture<Term> future =

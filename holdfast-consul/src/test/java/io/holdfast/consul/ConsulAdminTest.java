@@ -96,7 +96,10 @@ class ConsulAdminTest {
     }
   }
 
-  /** The server tells nothing of a session's time: what is shown is no less than the holder has; a dead one's lock lasts longer. */
+  /**
+   * The server tells nothing of a session's time: what is shown is no less than the holder has; a dead one's lock
+   * lasts longer.
+   */
   @Test
   void leaseLeft_isTheMostThatTheHolderHas() throws Exception {
     try (Hold hold = holdfast.lock("job", LONG).acquire()) {

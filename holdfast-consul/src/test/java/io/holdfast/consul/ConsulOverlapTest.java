@@ -182,7 +182,10 @@ class ConsulOverlapTest {
     assertThat(context.remembered()).isZero();
   }
 
-  /** A claim that the engine will end is remembered until then, whatever a later attempt is answered: its end asks nothing. */
+  /**
+   * A claim that the engine will end is remembered until then, whatever a later attempt is answered: its end asks
+   * nothing.
+   */
   @Test
   void claimThatWillBeEnded_isRemembered() {
     store.start(engine.runtime(), engine);

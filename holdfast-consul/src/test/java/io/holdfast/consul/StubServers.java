@@ -7,7 +7,10 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 
-/** Keys and sessions of a cluster that stub agents have in common: as much of Consul as the store needs when all goes well. */
+/**
+ * Keys and sessions of a cluster that stub agents have in common: as much of Consul as the store needs when all goes
+ * well.
+ */
 final class StubServers {
   private record Entry(String value, String session, long index) {}
 

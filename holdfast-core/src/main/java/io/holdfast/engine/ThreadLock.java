@@ -11,8 +11,9 @@ import org.jspecify.annotations.Nullable;
  * Which thread owns one name, and how often it has entered. All views of the name share it.
  *
  * <p>{@link #current} is written by the thread that has just acquired the hold or is about to release it, so between
- * grants only an owner that lost its hold races for it; the entry itself is touched by its own thread only. An owner whose hold was lost may find
- * its place taken by the next one: it is then kept aside until it has left as often as it had entered.
+ * grants only an owner that lost its hold races for it; the entry itself is touched by its own thread only. An owner
+ * whose hold was lost may find its place taken by the next one: it is then kept aside until it has left as often as it
+ * had entered.
  */
 final class ThreadLock {
   /** One thread's ownership. */

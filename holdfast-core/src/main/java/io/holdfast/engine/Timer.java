@@ -10,8 +10,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * One timer for all that a client waits for: leases to renew, deadlines, retries; earliest first.
  *
- * <p>Clearing an entry leaves no garbage in the {@link DueTimes}: an uncontended acquire and release enters and leaves in constant time. At most one wake-up is armed at the scheduler, and it is re-armed only for
- * something sooner; a wake-up that finds nothing due costs nothing.
+ * <p>Clearing an entry leaves no garbage in the {@link DueTimes}: an uncontended acquire and release enters and leaves
+ * in constant time. At most one wake-up is armed at the scheduler, and it is re-armed only for something sooner; a
+ * wake-up that finds nothing due costs nothing.
  *
  * <p>While there are entries it wakes at least every {@link #HEARTBEAT_NANOS}, to compare the clocks: the scheduler's
  * clock does not see a suspended machine.

@@ -18,7 +18,7 @@ final class EtcdClaim {
   final EtcdPlace place = new EtcdPlace();
   ByteSequence value;
 
-  /** Its key; null for a claim that is not ours, or that was forgotten. */
+  /** The seat that its key is; null for a claim that was forgotten. */
   final EtcdSeats.@Nullable Seat seat;
 
   private final ReentrantLock lock = new ReentrantLock();

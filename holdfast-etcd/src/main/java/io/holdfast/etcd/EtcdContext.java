@@ -48,19 +48,18 @@ final class EtcdContext {
   /** A key without its value. */
   static final GetOption KEY = GetOption.builder().withKeysOnly(true).build();
 
+  /** More are not remembered: they only save requests. */
+  private static final int MOST_BUSY = 10_000;
+
   final EtcdCalls calls;
   final EtcdKeys keys;
   final EtcdClock clock;
   final StoreRuntime runtime;
   final StoreEvents events;
   final EtcdLease waiting;
-
-  /** More are not remembered: they only save requests. */
-  private static final int MOST_BUSY = 10_000;
+  final EtcdSeats seats = new EtcdSeats();
 
   private final Set<LockKey> busy = ConcurrentHashMap.newKeySet();
-
-  final EtcdSeats seats = new EtcdSeats();
 
   private final Map<Long, EtcdLease> leases = new ConcurrentHashMap<>();
   private final Map<ClaimId, EtcdClaim> claims = new ConcurrentHashMap<>();

@@ -10,8 +10,8 @@ import java.util.Optional;
 
 /**
  * The keys in etcd: the prefix, {@code lock/}, the lock's name, a tab, and the client with a number, see
- * {@link EtcdSeats}. A name has no control characters, so that the tab ends it and the keys are sorted as the names are. Beside them {@code epoch/} and a lease's number. The
- * mapping is part of the stored format.
+ * {@link EtcdSeats}. A name has no control characters, so that the tab ends it and the keys are sorted as the names
+ * are. Beside them {@code epoch/} and a lease's number. The mapping is part of the stored format.
  */
 final class EtcdKeys {
   private static final byte END = '\t';

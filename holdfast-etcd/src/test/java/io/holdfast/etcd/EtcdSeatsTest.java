@@ -30,7 +30,10 @@ import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Claims that have the key of an earlier one: no server is left with a key for each claim, and no claim meets another's end. */
+/**
+ * Claims that have the key of an earlier one: no server is left with a key for each claim, and no claim meets
+ * another's end.
+ */
 class EtcdSeatsTest {
   private static final Duration LEASE = Duration.ofSeconds(60);
   private static final Holder HOLDER = new Holder("test", "here", 1, "main", "");

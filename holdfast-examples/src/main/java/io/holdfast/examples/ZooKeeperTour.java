@@ -14,8 +14,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * Five threads on one lock in ZooKeeper, or in any other store: {@code ZooKeeperTour zookeeper://localhost:2181}. Each waits for
- * its turn, for ten seconds at most.
+ * Five threads on one lock in ZooKeeper, or in any other store: {@code ZooKeeperTour zookeeper://localhost:2181}. Each
+ * waits for its turn, for ten seconds at most.
  */
 final class ZooKeeperTour {
   private static final int THREADS = 5;

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * The Java code of the README and of docs: {@link DocumentsTest} finds each of its blocks here, and {@link ReadmeSnippetsTest} runs
- * what can be run without a server. Names around the blocks are for the reader's imagination.
+ * The Java code of the README and of docs: {@link DocumentsTest} finds each of its blocks here, and {@link
+ * ReadmeSnippetsTest} runs what can be run without a server. Names around the blocks are for the reader's imagination.
  */
 final class ReadmeSnippets {
   /** A table with a column for the greatest token seen. */

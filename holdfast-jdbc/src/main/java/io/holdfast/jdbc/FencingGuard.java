@@ -83,9 +83,9 @@ public final class FencingGuard {
    *
    * <p>If another transaction has checked the same resource, this waits for its end, for as long as the database lets it:
    * PostgreSQL's {@code lock_timeout} (none by default), {@code innodb_lock_wait_timeout} (50 s by default) on MySQL and
-   * MariaDB. An interrupt does not end that wait, and is not lost. If the connection breaks, or the commit's answer is lost, what holds
-   * is what the database says of that transaction; the same work may be repeated with the same token as long as its hold
-   * is valid.
+   * MariaDB. An interrupt does not end that wait, and is not lost. If the connection breaks, or the commit's answer is
+   * lost, what holds is what the database says of that transaction; the same work may be repeated with the same token
+   * as long as its hold is valid.
    *
    * <p>Costs one statement on PostgreSQL, two on MySQL and MariaDB.
    *

@@ -15,7 +15,10 @@ import org.jspecify.annotations.Nullable;
 
 /** A small pool of our own, made with the first connection. */
 final class PooledSource implements JdbcSource {
-  /** The drivers that serve a scheme: a class of each, and the artifact that has it. The first one is named if none is there. */
+  /**
+   * The drivers that serve a scheme: a class of each, and the artifact that has it. The first one is named if none is
+   * there.
+   */
   private static final Map<String, String> ARTIFACTS = Map.of(
       "jdbc:postgresql", "org.postgresql:postgresql",
       "jdbc:mariadb", "org.mariadb.jdbc:mariadb-java-client",

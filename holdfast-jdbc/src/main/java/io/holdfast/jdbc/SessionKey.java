@@ -8,7 +8,10 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Locale;
 
-/** How a name reads where databases have a narrower idea of names. Other versions and programs rely on it: it never changes. */
+/**
+ * How a name reads where databases have a narrower idea of names. Other versions and programs rely on it: it never
+ * changes.
+ */
 final class SessionKey {
   private static final int MOST_CHARS = 64;
   private static final int HASH_CHARS = 32;

@@ -14,10 +14,10 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the connections of session locks come from, and what is known of it. A proxy that lends sessions out for a transaction
- * each would leave the lock with whoever comes next. That there is a proxy the driver knows; whether it does that, a message
- * shows that is sent from another connection. That is asked once, by one thread, while nobody who waits for its answer has a
- * connection: two for each of them would be more than a pool has.
+ * Where the connections of session locks come from, and what is known of it. A proxy that lends sessions out for a
+ * transaction each would leave the lock with whoever comes next. That there is a proxy the driver knows; whether it
+ * does that, a message shows that is sent from another connection. That is asked once, by one thread, while nobody who
+ * waits for its answer has a connection: two for each of them would be more than a pool has.
  */
 final class SessionSource {
   private final DataSource dataSource;

@@ -64,7 +64,10 @@ final class SqliteEyes implements Waiting.Eyes {
       return session.queue.head(name.name(), nowUs);
     }
 
-    /** For all of them in one transaction: a process that waits for many locks writes no more often than one that waits for one. */
+    /**
+     * For all of them in one transaction: a process that waits for many locks writes no more often than one that waits
+     * for one.
+     */
     @Override
     public void leaveWord(
         List<LockKey> names, String client, long lastsUs, Supplier<Set<LockKey>> waitedFor)

@@ -73,7 +73,10 @@ final class ContainerUnderTest implements StoreUnderTest {
     }
   }
 
-  /** Says whether there is a Docker to run these on. Where there is none, the matrix of stores says that they were not run. */
+  /**
+   * Says whether there is a Docker to run these on. Where there is none, the matrix of stores says that they were not
+   * run.
+   */
   static boolean isDockerThere() {
     return DockerClientFactory.instance().isDockerAvailable();
   }

@@ -29,7 +29,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Waiters on PostgreSQL hear of releases. Looks are so rare here, 20 s apart, that none of them is why one is told in time. */
+/**
+ * Waiters on PostgreSQL hear of releases. Looks are so rare here, 20 s apart, that none of them is why one is told in
+ * time.
+ */
 class PostgresListenerTest {
   private static final String RARELY = "holdfast.poll=10s";
   private static final Duration SOON = Duration.ofSeconds(8);

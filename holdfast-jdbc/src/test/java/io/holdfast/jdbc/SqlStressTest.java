@@ -87,7 +87,10 @@ class SqlStressTest {
     assertThat(events.stream().map(Event::lock).distinct()).hasSize(TURNS * NAMES_AT_ONCE);
   }
 
-  /** Everything that a claim can do, over and over. Whatever it throws fails the test, a deadlock that was not repeated too. */
+  /**
+   * Everything that a claim can do, over and over. Whatever it throws fails the test, a deadlock that was not repeated
+   * too.
+   */
   private void work(Client client, Random random, long begin) {
     for (long elapsed = 0; elapsed < LENGTH_NANOS; elapsed = System.nanoTime() - begin) {
       String name = "n" + elapsed / TURN_NANOS % TURNS + "-" + random.nextInt(NAMES_AT_ONCE);

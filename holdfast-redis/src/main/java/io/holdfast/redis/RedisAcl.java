@@ -4,7 +4,10 @@ package io.holdfast.redis;
 import java.util.Comparator;
 import java.util.Map;
 
-/** Says what the least is that a user needs, in words that the server's version knows: it refuses the whole line otherwise. */
+/**
+ * Says what the least is that a user needs, in words that the server's version knows: it refuses the whole line
+ * otherwise.
+ */
 final class RedisAcl {
   /** What every topology needs. */
   private static final String COMMANDS = "+eval +evalsha +time +exists +hset +hget +hdel +hvals"

@@ -16,7 +16,10 @@ import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the address of one server, of the sentinels that know it, or of the nodes of a cluster, for the driver. Its parts may be secret: nothing here is shown. */
+/**
+ * Reads the address of one server, of the sentinels that know it, or of the nodes of a cluster, for the driver. Its
+ * parts may be secret: nothing here is shown.
+ */
 final class RedisAddress {
   private static final int PORT = 6379;
   private static final int SENTINEL_PORT = 26379;

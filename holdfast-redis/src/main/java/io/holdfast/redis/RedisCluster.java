@@ -51,7 +51,10 @@ final class RedisCluster implements RedisRoute {
   private final ClusterMessages messages;
   private final Map<Endpoint, RedisNode> nodes = new ConcurrentHashMap<>();
 
-  /** When a node was last asked because it is taking over a slot; it may never come to have one. Changed with {@link #nodes}. */
+  /**
+   * When a node was last asked because it is taking over a slot; it may never come to have one. Changed with {@link
+   * #nodes}.
+   */
   private final Map<Endpoint, Long> asked = new ConcurrentHashMap<>();
 
   private final ClusterScout scout;
@@ -176,7 +179,10 @@ final class RedisCluster implements RedisRoute {
     messages.adopt(owners);
   }
 
-  /** Closes the connection to a node without slots: what is under way there fails, and is asked again where the keys are now. */
+  /**
+   * Closes the connection to a node without slots: what is under way there fails, and is asked again where the keys
+   * are now.
+   */
   private void letGo(Endpoint endpoint) {
     List<RedisNode> left = new ArrayList<>();
     nodes.computeIfPresent(endpoint, (same, node) -> {

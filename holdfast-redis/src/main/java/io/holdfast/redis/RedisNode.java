@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The connection for commands to one server. It counts as up when {@link RedisScript#CHECK} went through; a node of a
- * cluster without slots of its own, which is taking over its first, refuses that and is only asked for the time. An answer that
- * does not come is waited for; what that may mean is told to the {@link Listener}.
+ * cluster without slots of its own, which is taking over its first, refuses that and is only asked for the time. An
+ * answer that does not come is waited for; what that may mean is told to the {@link Listener}.
  */
 final class RedisNode {
   /** How many request time-outs without any answer make a connection dead. */

@@ -95,7 +95,10 @@ class ServerClockTest {
     return Long.parseLong(server.call(redis -> redis.time()).get(0));
   }
 
-  /** Forward beyond the lease: the hold has ended in the store; it is told at its next renewal, and never valid for longer. */
+  /**
+   * Forward beyond the lease: the hold has ended in the store; it is told at its next renewal, and never valid for
+   * longer.
+   */
   @ParameterizedTest
   @ValueSource(strings = {"PT10S", "PT1H"})
   void forward_beyondTheLease_endsTheHold(Duration step) throws Exception {

@@ -23,8 +23,9 @@ import org.apache.zookeeper.CreateMode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One attempt, in its claim's turn, on one session. A claim that queues makes its node and lists the folder in the same round; it has the lock if
- * its node is the first, and else watches the node right ahead. A try lists first, and makes a node only if it sees none.
+ * One attempt, in its claim's turn, on one session. A claim that queues makes its node and lists the folder in the same
+ * round; it has the lock if its node is the first, and else watches the node right ahead. A try lists first, and makes
+ * a node only if it sees none.
  */
 final class Attempt {
   /** How often a list is made again, a little later each time, while all that is ahead of a try is leaving. */

@@ -62,7 +62,10 @@ final class KeptLocks {
     static final State FREE = new State(true, Duration.ZERO);
   }
 
-  /** Looks, for the claim that is first in the queue; has it look again, unless it is a try, when the time has come or the marker is gone. */
+  /**
+   * Looks, for the claim that is first in the queue; has it look again, unless it is a try, when the time has come or
+   * the marker is gone.
+   */
   CompletionStage<State> look(
       OwnClaim own, Node node, Link link, String marker, byte[] data, Mode mode) {
     if (mode == Mode.TRY) {

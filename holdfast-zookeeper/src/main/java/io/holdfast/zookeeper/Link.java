@@ -129,8 +129,9 @@ final class Link {
   }
 
   /**
-   * Asks for something that needs a majority and changes nothing: the deletion of a node that is not there. Reads prove nothing: a server that is cut off
-   * from the others goes on answering them until it notices, while those end its clients' sessions.
+   * Asks for something that needs a majority and changes nothing: the deletion of a node that is not there. Reads prove
+   * nothing: a server that is cut off from the others goes on answering them until it notices, while those end its
+   * clients' sessions.
    */
   CompletableFuture<Reply<Boolean>> agree() {
     return delete(nothing, -1);

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A claim's node, as its name says: {@code KIND-CLIENT-NUMBER-SESSION-EXPECTED_SEQUENCE}. The kind is {@code q} for a claim
  * that queues and {@code t} for a try. The claim's id finds it again after a lost answer, and the session, in hex, says
- * whose it is: a node of an earlier session is never taken for our own. A try says which sequence number it expected; where it got
- * another one, somebody came between, and the try is about to leave.
+ * whose it is: a node of an earlier session is never taken for our own. A try says which sequence number it expected;
+ * where it got another one, somebody came between, and the try is about to leave.
  *
  * @param name the whole name
  * @param isTry whether it does not queue

@@ -9,8 +9,8 @@ import java.util.Optional;
 
 /**
  * What the nodes hold. A claim's node: the format, the lease, then client, host, pid, thread and note, one on each line,
- * with newlines escaped. A kept lock's marker: the format, the server's time until which it is kept in milliseconds since the epoch, and the revision of the grant that it
- * continues. Claims' data are for people and decide nothing.
+ * with newlines escaped. A kept lock's marker: the format, the server's time until which it is kept in milliseconds
+ * since the epoch, and the revision of the grant that it continues. Claims' data are for people and decide nothing.
  */
 final class NodeData {
   /** The format of everything that is stored; a newer one is refused at the first contact. */

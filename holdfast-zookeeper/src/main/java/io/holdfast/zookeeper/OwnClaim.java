@@ -12,9 +12,9 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this side knows of one claim. Its attempts and ends run one after the other, in {@link #inTurn turns}: so an end sees what
- * came of the attempts before it, and an attempt that is asked twice makes one node. Fields are guarded by this object's monitor, which
- * is never held while anything waits.
+ * What this side knows of one claim. Its attempts and ends run one after the other, in {@link #inTurn turns}: so an end
+ * sees what came of the attempts before it, and an attempt that is asked twice makes one node. Fields are guarded by
+ * this object's monitor, which is never held while anything waits.
  */
 final class OwnClaim {
   final Claim claim;
@@ -64,7 +64,10 @@ final class OwnClaim {
     turns++;
   }
 
-  /** A turn is over; returns whether nothing is known that could be forgotten: no node, none that may come, and nobody at it. */
+  /**
+   * A turn is over; returns whether nothing is known that could be forgotten: no node, none that may come, and nobody
+   * at it.
+   */
   synchronized boolean leave() {
     turns--;
     return isNothing();
@@ -165,7 +168,10 @@ final class OwnClaim {
     lostSent = null;
   }
 
-  /** It has the lock, and the engine was or will be told so for a time; unless its node is being taken away, which is returned as false. */
+  /**
+   * It has the lock, and the engine was or will be told so for a time; unless its node is being taken away, which is
+   * returned as false.
+   */
   synchronized boolean granted(Moment now, long forNanos) {
     if (!stays(now, forNanos)) {
       return false;
@@ -198,8 +204,8 @@ final class OwnClaim {
   }
 
   /**
-   * Unless the engine says more, the node is taken away after that time: what its lease says, the session does not know. False if
-   * that has begun.
+   * Unless the engine says more, the node is taken away after that time: what its lease says, the session does not
+   * know. False if that has begun.
    */
   synchronized boolean stays(Moment now, long forNanos) {
     if (expiring) {

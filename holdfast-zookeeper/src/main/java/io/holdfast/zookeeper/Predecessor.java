@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The watch on the node right ahead of a waiting claim's, and on no other. Where that node had the lock when it was seen, its
- * deletion is the grant: all that came before it are gone, and nobody can come between. It is not, if that node was changed: whoever is going
- * to keep the lock changes its node first, and leaves a marker when it deletes it. Nor if the connection broke in between: of a node that was
- * changed and then deleted meanwhile, a server tells the deletion only.
+ * deletion is the grant: all that came before it are gone, and nobody can come between. It is not, if that node was
+ * changed: whoever is going to keep the lock changes its node first, and leaves a marker when it deletes it. Nor if the
+ * connection broke in between: of a node that was changed and then deleted meanwhile, a server tells the deletion only.
  */
 final class Predecessor implements Watcher {
   private final OwnClaim claim;

@@ -16,8 +16,8 @@ import org.apache.zookeeper.common.ClientX509Util;
 import org.apache.zookeeper.common.X509Exception;
 
 /**
- * Asks servers their four letter words, which they answer whether or not they have a quorum. An administrator allows the words one by one
- * ({@code 4lw.commands.whitelist}); unless configured, {@code srvr} only.
+ * Asks servers their four letter words, which they answer whether or not they have a quorum. An administrator allows
+ * the words one by one ({@code 4lw.commands.whitelist}); unless configured, {@code srvr} only.
  */
 final class ServerWords {
   private static final int MOST_BYTES = 65_536;

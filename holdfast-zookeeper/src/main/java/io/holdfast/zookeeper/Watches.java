@@ -9,8 +9,8 @@ import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
 
 /**
- * The watches on nodes: one for each node in a session, however many claims come and go that want to hear of it. ZooKeeper's client keeps
- * every watcher that it was given until the node changes, and a holder may hold for weeks.
+ * The watches on nodes: one for each node in a session, however many claims come and go that want to hear of it.
+ * ZooKeeper's client keeps every watcher that it was given until the node changes, and a holder may hold for weeks.
  */
 final class Watches {
   private final Map<Place, Shared> all = new ConcurrentHashMap<>();

@@ -32,8 +32,9 @@ record ZooKeeperContext(
   }
 
   /**
-   * Whether a majority has agreed on a request of the session so recently that a claim can be granted as of then. A node that this server has seen
-   * go is gone for good, and none comes ahead of another; only whether our own is still there, a server that is cut off does not know.
+   * Whether a majority has agreed on a request of the session so recently that a claim can be granted as of then. A
+   * node that this server has seen go is gone for good, and none comes ahead of another; only whether our own is still
+   * there, a server that is cut off does not know.
    */
   boolean isFresh(Moment agreed, Claim claim) {
     return runtime.ticker().elapsedNanos(agreed) < pushedNanos(claim) / 2;

@@ -16,7 +16,10 @@ import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
-/** Looks at an ensemble with an operator's eyes: each server, the limits of sessions, what we may do below the root, and who else may. */
+/**
+ * Looks at an ensemble with an operator's eyes: each server, the limits of sessions, what we may do below the root,
+ * and who else may.
+ */
 final class ZooKeeperDoctor {
   private static final Duration PATIENCE = Duration.ofSeconds(1);
   private static final long CLOCK_OFF_MILLIS = 2000;

@@ -29,16 +29,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 /**
- * The recipe. A claim that queues makes an ephemeral node with a sequence number in the lock's folder, and in the same round lists the folder: the
- * claim whose node has the smallest number holds the lock. Otherwise it watches the node right ahead of its own. A try lists first,
- * and makes a node only if it sees none.
+ * The recipe. A claim that queues makes an ephemeral node with a sequence number in the lock's folder, and in the same
+ * round lists the folder: the claim whose node has the smallest number holds the lock. Otherwise it watches the node
+ * right ahead of its own. A try lists first, and makes a node only if it sees none.
  *
  * <p>A node belongs to the claim in its name and to the session in its name; one of another session is never taken for
  * our own, whatever its claim. Nodes are served in the order of their making, so the czxid of a claim's node is the
  * number of its grant.
  *
- * <p>The server knows sessions, not leases. So this side takes away the node of a claim that the engine has neither renewed nor ended for its
- * lease, or refreshed for the lease of a waiter.
+ * <p>The server knows sessions, not leases. So this side takes away the node of a claim that the engine has neither
+ * renewed nor ended for its lease, or refreshed for the lease of a waiter.
  */
 final class ZooKeeperLocks {
   private final ZooKeeperContext context;

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * A Curator framework, and the session that it has just now. When a session has ended the framework begins another one, which
  * inherits nothing.
  *
- * <p>Curator tells of the connection on a thread of its own, and not all: {@link #look} sees the rest. Requests take the link that was told last: one that is no longer connected
- * fails, and is never made anew on another session.
+ * <p>Curator tells of the connection on a thread of its own, and not all: {@link #look} sees the rest. Requests take
+ * the link that was told last: one that is no longer connected fails, and is never made anew on another session.
  */
 final class ZooKeeperSession implements ConnectionStateListener {
   private static final System.Logger LOG = System.getLogger("io.holdfast.zookeeper");
@@ -126,8 +126,9 @@ final class ZooKeeperSession implements ConnectionStateListener {
   }
 
   /**
-   * Sends a sign of life if there was none for so long. A server passes on to the leader what it has heard until then, not the requests
-   * themselves: however recent a request that was agreed on, the session is only as young as the last sign that was passed on.
+   * Sends a sign of life if there was none for so long. A server passes on to the leader what it has heard until then,
+   * not the requests themselves: however recent a request that was agreed on, the session is only as young as the last
+   * sign that was passed on.
    */
   void touch(long everyNanos) {
     Link now = link;
@@ -178,7 +179,10 @@ final class ZooKeeperSession implements ConnectionStateListener {
     return closing;
   }
 
-  /** Notices what Curator does not tell: that the handle was closed, or replaced while the framework takes itself for connected. Called on the timer. */
+  /**
+   * Notices what Curator does not tell: that the handle was closed, or replaced while the framework takes itself for
+   * connected. Called on the timer.
+   */
   synchronized void look() {
     Link now = link;
     if (now != null && !now.handle().getState().isAlive()) {

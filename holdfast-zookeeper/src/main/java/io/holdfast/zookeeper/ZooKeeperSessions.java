@@ -12,8 +12,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The sessions of one store: one for each length of lease, opened when it is first needed, because a dead holder's lock ends with
- * the session. Lengths are rounded up to a few steps, so that there are few of them. On an application's own framework there is one for all.
+ * The sessions of one store: one for each length of lease, opened when it is first needed, because a dead holder's lock
+ * ends with the session. Lengths are rounded up to a few steps, so that there are few of them. On an application's own
+ * framework there is one for all.
  */
 final class ZooKeeperSessions {
   private static final System.Logger LOG = System.getLogger("io.holdfast.zookeeper");
@@ -103,7 +104,10 @@ final class ZooKeeperSessions {
     return Math.min(LOOK_AT_MOST_NANOS, reserve.toNanos() / 8);
   }
 
-  /** Lets the servers know that all sessions live, four times in what a session outlasts a lease, and looks whether they do. Called on the timer. */
+  /**
+   * Lets the servers know that all sessions live, four times in what a session outlasts a lease, and looks whether
+   * they do. Called on the timer.
+   */
   void look() {
     long every = reserve.toNanos() / 4 - lookEveryNanos() / 2;
     open.values().forEach(session -> {

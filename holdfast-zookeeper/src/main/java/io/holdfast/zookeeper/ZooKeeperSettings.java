@@ -11,10 +11,10 @@ import org.apache.zookeeper.common.PathUtils;
  * How locks are stored, and for how long at most: what an address says with its path and its {@code holdfast.*} parameters.
  *
  * @param root the node below which everything is; another root is another set of locks. Default {@code /holdfast}
- * @param longestLease the longest lease, 1 s to an hour. The first session lasts so long and a tick more without a sign of life, and the servers must allow that (20 ticks unless
- *     they are configured). Default 30 s
- * @param tick by how much a session outlasts a lease, 10 ms to a minute: at least the servers' {@code tickTime}. Less lets a dead holder's lock go
- *     earlier. Default 2 s
+ * @param longestLease the longest lease, 1 s to an hour. The first session lasts so long and a tick more without a sign
+ *     of life, and the servers must allow that (20 ticks unless they are configured). Default 30 s
+ * @param tick by how much a session outlasts a lease, 10 ms to a minute: at least the servers' {@code tickTime}. Less
+ *     lets a dead holder's lock go earlier. Default 2 s
  */
 public record ZooKeeperSettings(String root, Duration longestLease, Duration tick) {
   static final Duration SHORTEST_LONGEST = Duration.ofSeconds(1);

@@ -31,12 +31,12 @@ import org.apache.curator.framework.CuratorFramework;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks in a ZooKeeper ensemble. What the ensemble has confirmed survives the loss of any minority of its servers; while there is no
- * majority, nothing is granted and holds are lost in time.
+ * Locks in a ZooKeeper ensemble. What the ensemble has confirmed survives the loss of any minority of its servers;
+ * while there is no majority, nothing is granted and holds are lost in time.
  *
- * <p>A claim is an ephemeral node, which goes with its session. From an address, a session is opened for each length of lease that is used; on an
- * application's own {@link CuratorFramework} all claims share the one that it has. A hold is lost when its session has ended or may have ended, whatever comes
- * later: a new session inherits nothing.
+ * <p>A claim is an ephemeral node, which goes with its session. From an address, a session is opened for each length of
+ * lease that is used; on an application's own {@link CuratorFramework} all claims share the one that it has. A hold is
+ * lost when its session has ended or may have ended, whatever comes later: a new session inherits nothing.
  */
 public final class ZooKeeperStore implements LockStore {
   private static final StoreTraits TRAITS =
@@ -84,8 +84,8 @@ public final class ZooKeeperStore implements LockStore {
   }
 
   /**
-   * Makes a store on the application's own client, with the default settings. All claims share the client's session; the client itself is left
-   * open by {@link #close()}.
+   * Makes a store on the application's own client, with the default settings. All claims share the client's session;
+   * the client itself is left open by {@link #close()}.
    *
    * @param client a client that was started; its namespace, if it has one, is kept to
    * @return a store, not started
@@ -267,9 +267,9 @@ public final class ZooKeeperStore implements LockStore {
   }
 
   /**
-   * Ends the sessions that were opened here, and with them whatever the engine could not end; waits for a silent ensemble no longer than
-   * for a request. The application's own client stays open; what could not be ended on it, because the connection is broken, is ended when that is
-   * back.
+   * Ends the sessions that were opened here, and with them whatever the engine could not end; waits for a silent
+   * ensemble no longer than for a request. The application's own client stays open; what could not be ended on it,
+   * because the connection is broken, is ended when that is back.
    */
   @Override
   public void close() {

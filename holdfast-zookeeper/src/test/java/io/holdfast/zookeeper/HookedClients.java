@@ -22,7 +22,10 @@ import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
-/** Clients that count the watchers they are given, their signs of life, and what they ask a majority; a test can come in before some requests. */
+/**
+ * Clients that count the watchers they are given, their signs of life, and what they ask a majority; a test can come
+ * in before some requests.
+ */
 @SuppressWarnings("try") // what it extends closes as it does
 final class HookedClients implements ZooKeeperClients, ZookeeperFactory {
   private static final String NOTHING = "/nothing";

@@ -15,8 +15,8 @@ import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
 
 /**
- * Clients that can die, within a JVM that lives on: their connection goes, and nobody tells the server that the session is over. A store
- * that still has claims when it is closed dies so, as its process would.
+ * Clients that can die, within a JVM that lives on: their connection goes, and nobody tells the server that the session
+ * is over. A store that still has claims when it is closed dies so, as its process would.
  */
 @SuppressWarnings("try") // what it extends closes as it does
 final class MortalClients implements ZooKeeperClients, ZookeeperFactory {

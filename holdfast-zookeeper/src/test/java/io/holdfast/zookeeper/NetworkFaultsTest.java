@@ -117,8 +117,8 @@ class NetworkFaultsTest {
   }
 
   /**
-   * The server hears everything and says nothing, so that the session lives on: the hold is at risk and then lost when its time is over by our own clock, and
-   * nothing that comes later changes that.
+   * The server hears everything and says nothing, so that the session lives on: the hold is at risk and then lost when
+   * its time is over by our own clock, and nothing that comes later changes that.
    */
   @Test
   void noSignOfLife_isAtRiskAndThenLostInTime() throws Exception {
@@ -154,8 +154,8 @@ class NetworkFaultsTest {
   }
 
   /**
-   * The server makes the node, and nobody hears of it; the connection breaks. Back in the same session, the claim finds its node by its name and
-   * has the lock with it: a second node would wait for the first for ever.
+   * The server makes the node, and nobody hears of it; the connection breaks. Back in the same session, the claim finds
+   * its node by its name and has the lock with it: a second node would wait for the first for ever.
    */
   @Test
   void lostReply_theNodeIsFoundAgain() throws Exception {
@@ -214,8 +214,9 @@ class NetworkFaultsTest {
   }
 
   /**
-   * A follower is cut off from the others, but not from its clients, whose reads it goes on answering for a time: none of that counts. Their holds
-   * end before the others end their sessions; it grants nothing, and the majority serves its own clients. Left alone later, it may only be read.
+   * A follower is cut off from the others, but not from its clients, whose reads it goes on answering for a time: none
+   * of that counts. Their holds end before the others end their sessions; it grants nothing, and the majority serves
+   * its own clients. Left alone later, it may only be read.
    */
   @Test
   void minorityCutOff_grantsNothing() throws Exception {

@@ -23,7 +23,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The client alone gave its session up, and has another one: the server still has the old one's nodes, which are nobody's. */
+/**
+ * The client alone gave its session up, and has another one: the server still has the old one's nodes, which are
+ * nobody's.
+ */
 @Timeout(120)
 class OldSessionTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();

@@ -101,7 +101,10 @@ class ZooKeeperFaultsTest {
     assertTrue(next.release());
   }
 
-  /** A session that the client alone gave up: the server still has its node, which must not be taken for the new session's. */
+  /**
+   * A session that the client alone gave up: the server still has its node, which must not be taken for the new
+   * session's.
+   */
   @Test
   void sessionThatTheClientEnded_isNotInherited() throws Exception {
     Hold hold = mine.lock("a").acquire();
@@ -197,7 +200,10 @@ class ZooKeeperFaultsTest {
     assertTrue(curator.checkExists().forPath(root + "/inner/format") != null);
   }
 
-  /** The application closes its client, and the server ends the session at once: the hold is over before the next one begins. */
+  /**
+   * The application closes its client, and the server ends the session at once: the hold is over before the next one
+   * begins.
+   */
   @Test
   void givenClientClosed_losesBeforeTheNextOne() throws Exception {
     Hold hold = mine.lock("a").acquire();

@@ -188,7 +188,10 @@ class ZooKeeperTlsTest {
     }
   }
 
-  /** Who shows nothing where certificates are asked for, does not trust the server, or meets another host's: no connection. */
+  /**
+   * Who shows nothing where certificates are asked for, does not trust the server, or meets another host's: no
+   * connection.
+   */
   @Test
   void everythingElse_isRefused() {
     assertRefused(uri(STRICT_PORT, ca()));

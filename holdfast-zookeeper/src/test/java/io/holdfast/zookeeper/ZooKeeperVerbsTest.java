@@ -130,7 +130,10 @@ class ZooKeeperVerbsTest {
     }
   }
 
-  /** The holder's deletion is the grant of the next one, who hears of it without asking; the third only moves up, and is granted in its turn. */
+  /**
+   * The holder's deletion is the grant of the next one, who hears of it without asking; the third only moves up, and
+   * is granted in its turn.
+   */
   @Test
   void releases_wakeTheNextOne() {
     try (Client a = new Client("a", uri);

@@ -192,8 +192,8 @@ final class Counting implements AutoCloseable {
   }
 
   /**
-   * What is left of a request could otherwise meet the next one, or not, as fast as the machine is. And the next one is later,
-   * by the clock that numbers it.
+   * What is left of a request could otherwise meet the next one, or not, as fast as the machine is. And the next one is
+   * later, by the clock that numbers it.
    */
   private void settle() {
     if (goesOn) {

@@ -22,7 +22,10 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
-/** Runs the verifier on servers of its own, with all faults: {@code dev/verify [--seed N] [--seconds N] [--write] [STORE...]}. */
+/**
+ * Runs the verifier on servers of its own, with all faults: {@code dev/verify [--seed N] [--seconds N] [--write]
+ * [STORE...]}.
+ */
 public final class FaultRuns {
   private static final Duration LEASE = Duration.ofSeconds(2);
   private static final int CLIENTS = 8;

@@ -73,8 +73,8 @@ public interface StoreUnderTest extends AutoCloseable {
   }
 
   /**
-   * Returns the lease that a test gives to a waiter which it then kills. Where a dead waiter counts as alive until its session
-   * has ended, which lasts as long as its lease, this is short enough to wait for.
+   * Returns the lease that a test gives to a waiter which it then kills. Where a dead waiter counts as alive until its
+   * session has ended, which lasts as long as its lease, this is short enough to wait for.
    *
    * @return 30 s, unless the store says otherwise
    */

@@ -16,7 +16,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A piece of network between clients and a server, on loopback, that can fall silent: connections stay, new ones are
- * accepted, and nothing passes until {@link #heal()}. What was sent meanwhile arrives then, late; or never, after {@link #drop()}.
+ * accepted, and nothing passes until {@link #heal()}. What was sent meanwhile arrives then, late; or never, after
+ * {@link #drop()}.
  */
 public final class Tunnel implements AutoCloseable {
   private static final int PIECE = 8192;

@@ -77,8 +77,8 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
   }
 
   /**
-   * Cuts a server off from the others, though not from its clients: until {@link #heal()} it neither follows nor leads. Whom they
-   * elect meanwhile they can tell each other, so let it be one that follows.
+   * Cuts a server off from the others, though not from its clients: until {@link #heal()} it neither follows nor leads.
+   * Whom they elect meanwhile they can tell each other, so let it be one that follows.
    *
    * @param server which one
    */

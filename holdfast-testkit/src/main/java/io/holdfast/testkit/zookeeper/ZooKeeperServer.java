@@ -15,8 +15,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A ZooKeeper server of our own: a JVM with a folder and ports that stay the same over restarts, which listens on loopback. The class path of
- * this JVM must have ZooKeeper and what its server needs.
+ * A ZooKeeper server of our own: a JVM with a folder and ports that stay the same over restarts, which listens on
+ * loopback. The class path of this JVM must have ZooKeeper and what its server needs.
  */
 public final class ZooKeeperServer implements AutoCloseable {
   /** The length of a tick, in milliseconds. */
