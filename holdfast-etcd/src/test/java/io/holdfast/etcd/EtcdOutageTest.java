@@ -3,10 +3,7 @@ package io.holdfast.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.etcd.jetcd.ByteSequence;
-import io.etcd.jetcd.Client;
 import io.etcd.jetcd.KeyValue;
-import io.etcd.jetcd.options.GetOption;
 import io.holdfast.Hold;
 import io.holdfast.HoldState;
 import io.holdfast.Holdfast;
@@ -16,7 +13,6 @@ import io.holdfast.testkit.Await;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,8 +28,7 @@ class EtcdOutageTest {
 
   private final String prefix = EtcdUnderTest.nextPrefix();
   private final Gate gate = new Gate(EtcdUnderTest.server().port());
-  private final Client operator =
-      Client.builder().endpoints("http://" + EtcdUnderTest.server().endpoint()).build();
+  private final EtcdOperator operator = new EtcdOperator(prefix);
   private final List<Holdfast> clients = new ArrayList<>();
   private final Holdfast cut = client("etcd://" + gate.endpoint());
   private final Holdfast other = client(EtcdUnderTest.server().uri());
@@ -53,16 +48,6 @@ class EtcdOutageTest {
     clients.forEach(Holdfast::close);
     operator.close();
     gate.close();
-  }
-
-  private List<KeyValue> keys() {
-    ByteSequence all = ByteSequence.from(prefix + "lock/", StandardCharsets.UTF_8);
-    GetOption option = GetOption.builder()
-        .isPrefix(true)
-        .withSortField(GetOption.SortTarget.CREATE)
-        .withSortOrder(GetOption.SortOrder.ASCEND)
-        .build();
-    return Await.value(operator.getKVClient().get(all, option)).getKvs();
   }
 
   /**
@@ -116,18 +101,14 @@ class EtcdOutageTest {
   void releaseAndCompaction_whileTheWaiterIsCutOff() throws Exception {
     Hold hold = other.lock("job", LONG).acquire();
     CompletableFuture<Hold> waiter = cut.lock("job", LONG).acquireAsync();
-    Await.until("it waits", () -> keys().size() == 2);
+    Await.until("it waits", () -> operator.keys().size() == 2);
     gate.shut();
     Await.until("its way is cut", () -> gate.refused() > 0);
     assertThat(hold.release()).isTrue();
     for (int i = 0; i < 3; i++) {
       other.lock("elsewhere", LONG).acquire().close();
     }
-    long now = Await.value(
-            operator.getKVClient().get(ByteSequence.from("x", StandardCharsets.UTF_8)))
-        .getHeader()
-        .getRevision();
-    Await.value(operator.getKVClient().compact(now));
+    operator.compact();
     assertThat(waiter).isNotDone();
     gate.open();
     Hold next = Await.value(waiter);
@@ -140,7 +121,7 @@ class EtcdOutageTest {
   void leaseRevoked_holdIsLost() throws Exception {
     LockOptions renewed = LockOptions.builder().leaseFor(Duration.ofSeconds(6)).build();
     Hold hold = other.lock("job", renewed).acquire();
-    Await.value(operator.getLeaseClient().revoke(keys().get(0).getLease()));
+    operator.revoke(operator.keys().get(0).getLease());
     Hold next = cut.lock("job", LONG).acquire();
     Await.value(hold.lost());
     assertThat(hold.state()).isEqualTo(HoldState.LOST);
@@ -156,16 +137,17 @@ class EtcdOutageTest {
   void leaseRevoked_waiterQueuesAgain() throws Exception {
     Hold hold = other.lock("job", LONG).acquire();
     Hold elsewhere = cut.lock("elsewhere", LONG).acquire();
-    long ofHolds = keys().get(1).getLease();
+    long ofHolds = operator.keys().get(1).getLease();
     CompletableFuture<Hold> waiter = cut.lock("job", LONG).acquireAsync();
     Await.until(
         "it waits, under the lease of those who do",
-        () -> keys().size() == 3 && keys().get(2).getLease() != ofHolds);
-    KeyValue first = keys().get(2);
-    Await.value(operator.getLeaseClient().revoke(first.getLease()));
+        () -> operator.keys().size() == 3 && operator.keys().get(2).getLease() != ofHolds);
+    KeyValue first = operator.keys().get(2);
+    operator.revoke(first.getLease());
     Await.until(
         "it waits again",
-        () -> keys().size() == 3 && keys().get(2).getCreateRevision() > first.getCreateRevision());
+        () -> operator.keys().size() == 3
+            && operator.keys().get(2).getCreateRevision() > first.getCreateRevision());
     assertThat(waiter).isNotDone();
     assertThat(hold.release()).isTrue();
     assertThat(Await.value(waiter).release()).isTrue();

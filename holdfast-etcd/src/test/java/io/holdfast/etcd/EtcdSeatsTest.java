@@ -4,11 +4,9 @@ package io.holdfast.etcd;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.etcd.jetcd.ByteSequence;
-import io.etcd.jetcd.Client;
 import io.etcd.jetcd.KeyValue;
-import io.etcd.jetcd.options.GetOption;
 import io.grpc.Status;
-import io.holdfast.Holder;
+import io.holdfast.etcd.DrivenEtcd.Late;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
@@ -18,84 +16,32 @@ import io.holdfast.spi.Kept;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
 import io.holdfast.testkit.Await;
-import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * Claims that have the key of an earlier one: no server is left with a key for each claim, and no claim meets
  * another's end.
  */
 class EtcdSeatsTest {
-  private static final Duration LEASE = Duration.ofSeconds(60);
-  private static final Holder HOLDER = new Holder("test", "here", 1, "main", "");
-  private static final URI SERVER =
-      URI.create("http://" + EtcdUnderTest.server().endpoint());
+  private static final Duration KEEP_FOR = Duration.ofMinutes(1);
 
-  private final String prefix = EtcdUnderTest.nextPrefix();
-  private final Calls calls = new Calls();
-  private final SteppedTicker ticker = new SteppedTicker();
-  private final RecordingStart engine = new RecordingStart(ticker);
-  private final Client client =
-      Client.builder().endpoints(List.of(SERVER)).interceptor(calls).build();
-  private final EtcdStore store =
-      EtcdStore.using(client, EtcdSettings.builder().prefix(prefix).build());
-  private final LockKey name = LockKey.of("job");
-  private final EtcdContext context;
-  private long claims;
+  @RegisterExtension
+  final DrivenEtcd etcd = new DrivenEtcd();
 
-  EtcdSeatsTest() {
-    store.start(engine.runtime(), engine);
-    Await.value(store.connect().thenApply(nothing -> true));
-    context = store.context();
-  }
-
-  @AfterEach
-  void close() {
-    store.close();
-    client.close();
-  }
-
-  private Claim claim() {
-    ClaimId id = new ClaimId(engine.runtime().client(), ++claims);
-    return new Claim(id, name, 1, 1, LEASE, false, HOLDER);
-  }
-
-  private CompletionStage<Answer> ask(Claim claim) {
-    return store.attempt(claim, Mode.QUEUE, store.time().plusSeconds(60));
-  }
-
-  private EtcdClaim grant(Claim claim) {
-    assertThat(Await.value(ask(claim))).isInstanceOf(Answer.Granted.class);
-    return mine(claim);
-  }
-
-  private EtcdClaim mine(Claim claim) {
-    return context.known(claim.id()).orElseThrow();
-  }
-
-  private Outcome end(Claim claim) {
-    return Await.value(store.end(claim, Duration.ZERO, Instant.MIN)).outcome();
-  }
-
-  private List<KeyValue> keys() {
-    ByteSequence all = ByteSequence.from(prefix + "lock/", StandardCharsets.UTF_8);
-    GetOption option = GetOption.builder().isPrefix(true).build();
-    return Await.value(client.getKVClient().get(all, option)).getKvs();
-  }
+  private final EtcdOperator operator = etcd.operator;
+  private final Calls calls = etcd.calls;
+  private final EtcdStore store = etcd.store;
+  private final EtcdContext context = etcd.context;
 
   private void assertHolds(Claim claim) {
-    assertThat(keys()).extracting(KeyValue::getKey).containsExactly(mine(claim).key);
-    assertThat(Await.value(store.keep(List.of(claim))).get(claim.id()))
-        .isInstanceOf(Kept.Held.class);
+    assertThat(operator.keys()).extracting(KeyValue::getKey).containsExactly(etcd.mine(claim).key);
+    assertThat(etcd.keep(claim)).isInstanceOf(Kept.Held.class);
   }
 
   /** The server's index does not grow with the number of cycles, only with how many are there at once. */
@@ -103,256 +49,219 @@ class EtcdSeatsTest {
   void cycles_haveOneKey() {
     Set<ByteSequence> seen = new HashSet<>();
     for (int i = 0; i < 20; i++) {
-      Claim holder = claim();
-      seen.add(grant(holder).key);
-      end(holder);
+      Claim holder = etcd.holder();
+      seen.add(etcd.mine(holder).key);
+      etcd.end(holder);
     }
     assertThat(seen).hasSize(1);
-    Claim holder = claim();
-    seen.add(grant(holder).key);
-    Claim waiter = claim();
-    Await.value(ask(waiter));
-    seen.add(mine(waiter).key);
+    seen.add(etcd.mine(etcd.holder()).key);
+    seen.add(etcd.mine(etcd.waiter()).key);
     assertThat(seen).hasSize(2);
-    assertThat(keys()).hasSize(2);
+    assertThat(operator.keys()).hasSize(2);
   }
 
   /** Tries that find the lock taken put nothing, and take no key away. */
   @Test
   void triesInVain_giveTheirKeysBack() {
-    Claim holder = claim();
-    grant(holder);
-    Claim waiter = claim();
-    Await.value(ask(waiter));
-    ByteSequence second = mine(waiter).key;
-    end(waiter);
+    etcd.holder();
+    Claim waiter = etcd.waiter();
+    ByteSequence second = etcd.mine(waiter).key;
+    etcd.end(waiter);
     for (int i = 0; i < 5; i++) {
-      Await.value(store.attempt(claim(), Mode.TRY, store.time().plusSeconds(60)));
+      etcd.attempt(etcd.claim(), Mode.TRY);
     }
-    Claim next = claim();
-    Await.value(ask(next));
-    assertThat(mine(next).key).isEqualTo(second);
+    Claim next = etcd.waiter();
+    assertThat(etcd.mine(next).key).isEqualTo(second);
   }
 
   /** An end that the engine gave up, and asked for again, may still be applied: nobody gets that key any more. */
   @Test
   void endThatComesLate_meetsNobody() {
-    Claim first = claim();
-    grant(first);
-    CompletableFuture<Calls.Parked<?, ?>> parked = calls.park("Txn", 0);
-    CompletionStage<Ended> given = store.end(first, Duration.ZERO, Instant.MIN);
-    Calls.Parked<?, ?> late = Await.value(parked);
-    assertThat(end(first)).isEqualTo(Outcome.RELEASED);
-    Claim next = claim();
-    grant(next);
-    Await.value(late.letGo());
-    assertThat(Await.value(given).outcome()).isEqualTo(Outcome.NOT_THERE);
+    Claim first = etcd.holder();
+    Late<CompletionStage<Ended>> late =
+        etcd.late("Txn", 0, () -> store.end(first, Duration.ZERO, Instant.MIN));
+    assertThat(etcd.end(first).outcome()).isEqualTo(Outcome.RELEASED);
+    Claim next = etcd.holder();
+    late.letGo();
+    assertThat(Await.value(late.asked()).outcome()).isEqualTo(Outcome.NOT_THERE);
     assertHolds(next);
   }
 
   /** So may one that failed without an answer. */
   @Test
   void endThatFailed_leavesItsKeyToNobody() {
-    Claim first = claim();
-    ByteSequence key = grant(first).key;
+    Claim first = etcd.holder();
+    ByteSequence key = etcd.mine(first).key;
     calls.refuse("Txn", Status.UNAVAILABLE);
     Await.failure(store.end(first, Duration.ZERO, Instant.MIN));
-    assertThat(end(first)).isEqualTo(Outcome.RELEASED);
-    assertThat(grant(claim()).key).isNotEqualTo(key);
+    assertThat(etcd.end(first).outcome()).isEqualTo(Outcome.RELEASED);
+    assertThat(etcd.mine(etcd.holder()).key).isNotEqualTo(key);
   }
 
   /** An attempt whose answer was lost is called off by the end: what is known of it is not enough to use its key again. */
   @Test
   void attemptWithoutAnAnswer_leavesItsKeyToNobody() {
-    Claim first = claim();
+    Claim first = etcd.claim();
     calls.lose("Txn", 0);
-    Await.failure(ask(first));
-    ByteSequence key = mine(first).key;
-    assertThat(end(first)).isEqualTo(Outcome.RELEASED);
-    assertThat(grant(claim()).key).isNotEqualTo(key);
+    Await.failure(etcd.ask(first, Mode.QUEUE));
+    ByteSequence key = etcd.mine(first).key;
+    assertThat(etcd.end(first).outcome()).isEqualTo(Outcome.RELEASED);
+    assertThat(etcd.mine(etcd.holder()).key).isNotEqualTo(key);
   }
 
   /** An attempt that was called off may still come: it finds its epoch raised, and its key nobody's. */
   @Test
   void attemptThatWasCalledOff_leavesItsKeyToNobody() {
-    Claim first = claim();
-    CompletableFuture<Calls.Parked<?, ?>> parked = calls.park("Txn", 0);
-    CompletionStage<Answer> asked = ask(first);
-    Calls.Parked<?, ?> late = Await.value(parked);
-    ByteSequence key = mine(first).key;
-    assertThat(end(first)).isEqualTo(Outcome.NOT_THERE);
-    Claim next = claim();
-    assertThat(grant(next).key).isNotEqualTo(key);
-    Await.value(late.letGo());
-    assertThat(Await.value(asked)).isInstanceOf(Answer.Late.class);
+    Claim first = etcd.claim();
+    Late<CompletionStage<Answer>> late = etcd.late("Txn", 0, () -> etcd.ask(first, Mode.QUEUE));
+    ByteSequence key = etcd.mine(first).key;
+    assertThat(etcd.end(first).outcome()).isEqualTo(Outcome.NOT_THERE);
+    Claim next = etcd.holder();
+    assertThat(etcd.mine(next).key).isNotEqualTo(key);
+    late.letGo();
+    assertThat(Await.value(late.asked())).isInstanceOf(Answer.Late.class);
     assertHolds(next);
   }
 
   /** A claim that was refused and asks again, after another one was given the key that it had. */
   @Test
   void claimThatAsksAgain_hasAKeyOfItsOwn() {
-    Claim first = claim();
+    Claim first = etcd.claim();
     calls.refuse("Txn", Status.RESOURCE_EXHAUSTED.withDescription("etcdserver: too many requests"));
-    Await.failure(ask(first));
-    Claim next = claim();
-    grant(next);
-    assertThat(Await.value(ask(first))).isInstanceOf(Answer.Busy.class);
-    assertThat(mine(first).key).isNotEqualTo(mine(next).key);
-    end(first);
+    Await.failure(etcd.ask(first, Mode.QUEUE));
+    Claim next = etcd.holder();
+    assertThat(etcd.attempt(first, Mode.QUEUE)).isInstanceOf(Answer.Busy.class);
+    assertThat(etcd.mine(first).key).isNotEqualTo(etcd.mine(next).key);
+    etcd.end(first);
     assertHolds(next);
+  }
+
+  /** Somebody comes between a try's look, which sees nobody, and its put; the deletion that follows is late. */
+  private Late<CompletionStage<Answer>> overtake(Claim tries, Claim between) {
+    Late<CompletionStage<Answer>> put = etcd.late("Txn", 0, () -> etcd.ask(tries, Mode.TRY));
+    etcd.grant(between);
+    return etcd.late("Txn", 0, () -> {
+      put.letGo();
+      return put.asked();
+    });
   }
 
   /** A try that came second deletes its key; that deletion is applied late, when another claim has the key. */
   @Test
   void deletionOfATryThatComesLate_meetsNobody() {
-    Claim holder = claim();
-    grant(holder);
-    Claim first = claim();
-    // somebody comes between its look and its put: the look sees nobody
-    end(holder);
-    Claim between = claim();
-    CompletableFuture<Calls.Parked<?, ?>> put = calls.park("Txn", 0);
-    CompletionStage<Answer> tried = store.attempt(first, Mode.TRY, store.time().plusSeconds(60));
-    Calls.Parked<?, ?> parkedPut = Await.value(put);
-    grant(between);
-    CompletableFuture<Calls.Parked<?, ?>> deletion = calls.park("Txn", 0);
-    Await.value(parkedPut.letGo());
-    Calls.Parked<?, ?> late = Await.value(deletion);
-    assertThat(end(first)).isEqualTo(Outcome.WITHDRAWN);
-    end(between);
-    Claim next = claim();
-    grant(next);
-    Await.value(late.letGo());
-    assertThat(Await.value(tried)).isInstanceOf(Answer.Busy.class);
+    Claim holder = etcd.holder();
+    Claim first = etcd.claim();
+    etcd.end(holder);
+    Claim between = etcd.claim();
+    Late<CompletionStage<Answer>> deletion = overtake(first, between);
+    assertThat(etcd.end(first).outcome()).isEqualTo(Outcome.WITHDRAWN);
+    etcd.end(between);
+    Claim next = etcd.holder();
+    deletion.letGo();
+    assertThat(Await.value(deletion.asked())).isInstanceOf(Answer.Busy.class);
     assertHolds(next);
   }
 
   /** A try whose deletion has no answer is repeated, and is the first now: that deletion does not take the lock away. */
   @Test
   void tryThatIsRepeated_isNotDeletedByItsFormerSelf() {
-    Claim first = claim();
-    Claim between = claim();
-    CompletableFuture<Calls.Parked<?, ?>> put = calls.park("Txn", 0);
-    CompletionStage<Answer> tried = store.attempt(first, Mode.TRY, store.time().plusSeconds(60));
-    Calls.Parked<?, ?> parkedPut = Await.value(put);
-    grant(between);
-    CompletableFuture<Calls.Parked<?, ?>> deletion = calls.park("Txn", 0);
-    Await.value(parkedPut.letGo());
-    Calls.Parked<?, ?> late = Await.value(deletion);
-    end(between);
-    assertThat(Await.value(store.attempt(first, Mode.TRY, store.time().plusSeconds(60))))
-        .isInstanceOf(Answer.Granted.class);
-    Await.value(late.letGo());
-    Await.value(tried.handle((answer, failure) -> true));
+    Claim first = etcd.claim();
+    Claim between = etcd.claim();
+    Late<CompletionStage<Answer>> deletion = overtake(first, between);
+    etcd.end(between);
+    assertThat(etcd.attempt(first, Mode.TRY)).isInstanceOf(Answer.Granted.class);
+    deletion.letGo();
+    Await.value(deletion.asked().handle((answer, failure) -> true));
     assertHolds(first);
   }
 
   /** Two ends that keep the lock overtake each other: it is kept, and by its own key. */
   @Test
   void endThatKeepsTheLock_doesNotUndoTheOther() {
-    Claim first = claim();
-    grant(first);
-    CompletableFuture<Calls.Parked<?, ?>> parked = calls.park("Txn", 0);
-    CompletionStage<Ended> given = store.end(first, Duration.ofMinutes(1), Instant.MIN);
-    Calls.Parked<?, ?> late = Await.value(parked);
-    assertThat(Await.value(store.end(first, Duration.ofMinutes(1), Instant.MIN)).outcome())
-        .isEqualTo(Outcome.RELEASED);
-    KeyValue kept = keys().get(0);
-    Await.value(late.letGo());
-    Await.value(given);
-    assertThat(keys()).hasSize(1);
-    assertThat(keys().get(0).getCreateRevision()).isEqualTo(kept.getCreateRevision());
-    assertThat(keys().get(0).getLease()).isEqualTo(kept.getLease());
+    Claim first = etcd.holder();
+    Late<CompletionStage<Ended>> late =
+        etcd.late("Txn", 0, () -> store.end(first, KEEP_FOR, Instant.MIN));
+    assertThat(etcd.end(first, KEEP_FOR).outcome()).isEqualTo(Outcome.RELEASED);
+    KeyValue kept = operator.keys().get(0);
+    late.letGo();
+    Await.value(late.asked());
+    assertThat(operator.keys()).hasSize(1);
+    assertThat(operator.keys().get(0).getCreateRevision()).isEqualTo(kept.getCreateRevision());
+    assertThat(operator.keys().get(0).getLease()).isEqualTo(kept.getLease());
   }
 
   /** A claim that is ended once more, after another one has its key. */
   @Test
   void endOfAClaimThatIsOver_touchesNothing() {
-    Claim first = claim();
-    ByteSequence key = grant(first).key;
-    end(first);
+    Claim first = etcd.holder();
+    ByteSequence key = etcd.mine(first).key;
+    etcd.end(first);
     int sent = calls.sent("Txn");
-    assertThat(end(first)).as("its key is free").isEqualTo(Outcome.NOT_THERE);
+    assertThat(etcd.end(first).outcome()).as("its key is free").isEqualTo(Outcome.NOT_THERE);
     assertThat(calls.sent("Txn")).isEqualTo(sent);
-    Claim next = claim();
-    assertThat(grant(next).key).isEqualTo(key);
-    assertThat(end(first)).as("its key is another's").isEqualTo(Outcome.NOT_THERE);
+    Claim next = etcd.holder();
+    assertThat(etcd.mine(next).key).isEqualTo(key);
+    assertThat(etcd.end(first).outcome()).as("its key is another's").isEqualTo(Outcome.NOT_THERE);
     assertHolds(next);
   }
 
   /** A keep that read the key before it was another claim's, or after, neither takes it for its own nor moves it. */
   @Test
   void claimThatIsOver_takesNoOthersKeyForItsOwn() {
-    Claim first = claim();
-    EtcdClaim over = grant(first);
-    end(first);
-    Claim next = claim();
-    grant(next);
-    KeyValue before = keys().get(0);
+    Claim first = etcd.holder();
+    EtcdClaim over = etcd.mine(first);
+    etcd.end(first);
+    Claim next = etcd.holder();
+    KeyValue before = operator.keys().get(0);
     over.place.seen(before);
     assertThat(over.place.revision()).isLessThan(before.getCreateRevision());
-    assertThat(over.place.first(before.getCreateRevision(), ticker.now())).isFalse();
+    assertThat(over.place.first(before.getCreateRevision(), etcd.ticker.now())).isFalse();
     assertThat(Await.value(context.move(over, context.waiting))).isEmpty();
-    assertThat(keys().get(0).getModRevision()).isEqualTo(before.getModRevision());
+    assertThat(operator.keys().get(0).getModRevision()).isEqualTo(before.getModRevision());
     assertHolds(next);
   }
 
   /** A lock that is kept after its hold has its key until that is over. */
   @Test
   void keptLock_keepsItsKey() {
-    Claim first = claim();
-    ByteSequence key = grant(first).key;
-    Await.value(store.end(first, Duration.ofMinutes(1), Instant.MIN));
-    Claim waiter = claim();
-    assertThat(Await.value(ask(waiter))).isInstanceOf(Answer.Busy.class);
-    assertThat(mine(waiter).key).isNotEqualTo(key);
-    assertThat(keys()).hasSize(2);
+    Claim first = etcd.holder();
+    ByteSequence key = etcd.mine(first).key;
+    etcd.end(first, KEEP_FOR);
+    Claim waiter = etcd.waiter();
+    assertThat(etcd.mine(waiter).key).isNotEqualTo(key);
+    assertThat(operator.keys()).hasSize(2);
   }
 
   /** What is there is told as the claim's that has the key now; what was there and is free is told as nobody's. */
   @Test
   void own_namesWhoHasTheKeyNow() {
-    Claim first = claim();
-    grant(first);
-    end(first);
-    Claim next = claim();
-    grant(next);
+    Claim first = etcd.holder();
+    etcd.end(first);
+    Claim next = etcd.holder();
     assertThat(Await.value(store.own())).containsOnlyKeys(next.id());
-    CompletableFuture<Calls.Parked<?, ?>> parked = calls.park("LeaseTimeToLive", 0);
-    CompletionStage<?> asked = store.own();
-    Calls.Parked<?, ?> held = Await.value(parked);
-    Await.value(held.letGo());
-    end(next);
-    Await.value(asked.thenApply(seen -> true));
-    EtcdSeats.Seat seat = new EtcdSeats.Seat(name, EtcdSeats.FIRST);
-    ClaimId nobody = new ClaimId(engine.runtime().client(), EtcdSeats.FIRST);
+    etcd.end(next);
+    EtcdSeats.Seat seat = new EtcdSeats.Seat(DrivenEtcd.JOB, EtcdSeats.FIRST);
+    ClaimId nobody = new ClaimId(etcd.engine.runtime().client(), EtcdSeats.FIRST);
     assertThat(context.seats.owner(seat, nobody)).isEmpty();
-    EtcdSeats.Seat lost = new EtcdSeats.Seat(name, EtcdSeats.FIRST + 99);
+    EtcdSeats.Seat lost = new EtcdSeats.Seat(DrivenEtcd.JOB, EtcdSeats.FIRST + 99);
     assertThat(context.seats.owner(lost, nobody)).contains(nobody);
   }
 
   /** A holder that comes back to the end of the queue has the same key as before: whoever watched that is not misled. */
   @Test
   void holderThatComesBackWithItsKey_isBehindWhoWatchedIt() {
-    Claim holder = claim();
-    ByteSequence key = grant(holder).key;
-    Claim waiter = claim();
-    Claim again = claim();
-    CompletableFuture<Calls.Parked<?, ?>> parked = calls.park("Watch", 0);
-    assertThat(Await.value(ask(waiter))).isInstanceOf(Answer.Busy.class);
-    Calls.Parked<?, ?> watch = Await.value(parked);
-    end(holder);
-    assertThat(Await.value(ask(again))).isInstanceOf(Answer.Busy.class);
-    assertThat(mine(again).key).isEqualTo(key);
-    assertThat(watch.letGo()).as("it ends with the client").isNotNull();
-    Await.until(
-        "the next one is granted",
-        () -> engine.told.stream().anyMatch(each -> each.startsWith("granted " + waiter.id())));
-    assertThat(engine.told).noneMatch(each -> each.startsWith("granted " + again.id()));
-    end(waiter);
-    Await.until(
-        "and then the one that came back",
-        () -> engine.told.stream().anyMatch(each -> each.startsWith("granted " + again.id())));
+    Claim holder = etcd.holder();
+    ByteSequence key = etcd.mine(holder).key;
+    Late<Claim> watch = etcd.late("Watch", 0, etcd::waiter);
+    Claim waiter = watch.asked();
+    etcd.end(holder);
+    Claim again = etcd.waiter();
+    assertThat(etcd.mine(again).key).isEqualTo(key);
+    assertThat(watch.request().letGo()).as("it ends with the client").isNotNull();
+    etcd.awaitTurn(waiter);
+    assertThat(etcd.turn(again)).isEmpty();
+    etcd.end(waiter);
+    etcd.awaitTurn(again);
   }
 
   /** Locks are many, and remembered no more than so many; a name that is not remembered has new keys. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.etcd;
 
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.ClientBuilder;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.contract.Capability;
@@ -32,6 +34,11 @@ final class EtcdUnderTest implements StoreUnderTest {
       version = running.version();
     }
     return running;
+  }
+
+  /** Begins to make a client of that server. */
+  static ClientBuilder client() {
+    return Client.builder().endpoints("http://" + server().endpoint());
   }
 
   static synchronized String nextPrefix() {
