@@ -3,73 +3,47 @@ package io.holdfast.consul;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.Holder;
-import io.holdfast.Ticker;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
-import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.Ended;
 import io.holdfast.spi.Ended.Outcome;
 import io.holdfast.spi.Kept;
-import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
-import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What is under way at a time: attempts of one claim, and ends with the end of the store; what is remembered of claims. */
 class ConsulOverlapTest {
-  private static final LockKey JOB = LockKey.of("job");
   private static final Duration LEASE = Duration.ofSeconds(10);
 
-  private final StubServers servers = new StubServers();
-  private final StubAgent agent = new StubAgent(servers);
-  private final RecordingStart engine = new RecordingStart();
-  private final AtomicLong nanos = new AtomicLong();
+  @RegisterExtension
+  final StubbedConsul consul = new StubbedConsul();
+
+  private final StubServers servers = consul.servers;
+  private final StubAgent agent = consul.agent;
+  private final RecordingStart engine = consul.engine;
+  private final ConsulStore store = consul.store(agent.endpoint());
   private final CountDownLatch first = new CountDownLatch(1);
   private final CountDownLatch second = new CountDownLatch(1);
   private final CountDownLatch transaction = new CountDownLatch(1);
-  private final ConsulStore store =
-      ConsulStore.at(StoreAddress.parse("consul://" + agent.endpoint()));
-  private final Ticker ticker = new Ticker() {
-    @Override
-    public long nanos() {
-      return nanos.get();
-    }
-
-    @Override
-    public long wallMillis() {
-      return nanos.get() / 1_000_000;
-    }
-  };
-  private long claims;
 
   @AfterEach
-  void close() {
+  void letGo() {
     first.countDown();
     second.countDown();
     transaction.countDown();
-    store.close();
-    agent.close();
   }
 
   private Claim claim() {
-    return claim(LEASE);
-  }
-
-  private Claim claim(Duration lease) {
-    ClaimId id = new ClaimId(engine.runtime().client(), ++claims);
-    return new Claim(id, JOB, 1, 1, lease, false, new Holder("test", "here", 1, "main", ""));
+    return consul.claim(LEASE);
   }
 
   private CompletionStage<Answer> attempt(Claim claim) {
@@ -81,43 +55,31 @@ class ConsulOverlapTest {
    * up, which is answered before this returns; the second when the test says so.
    */
   private CompletionStage<Answer> askTwice(Claim mine) {
-    store.start(engine.runtime(ticker, (task, delay) -> () -> {}), engine);
+    store.start(consul.still(), engine);
     Claim before = claim();
     assertThat(Await.value(attempt(before))).isInstanceOf(Answer.Granted.class);
     Await.value(store.end(before, Duration.ZERO, Instant.MIN));
-    nanos.addAndGet(Duration.ofSeconds(5).toNanos());
+    consul.ticker.pass(Duration.ofSeconds(5));
     AtomicInteger creates = new AtomicInteger();
     agent.script = asked -> {
       if (asked.isFor("/renew/s1")) {
         return StubAgent.Reply.of(404, "not found");
       }
       if (asked.isFor("/v1/session/create")) {
-        waitFor(creates.incrementAndGet() == 1 ? first : second);
+        StubbedConsul.hang(creates.incrementAndGet() == 1 ? first : second);
       } else if (asked.isFor("lock:job") && asked.isFor("\"s3\"")) {
-        waitFor(transaction);
+        StubbedConsul.hang(transaction);
       }
       return Optional.empty();
     };
     CompletionStage<Answer> givenUp = attempt(mine);
     Await.until("the first asks for a session", () -> creates.get() == 1);
-    nanos.addAndGet(Duration.ofSeconds(3).toNanos());
+    consul.ticker.pass(Duration.ofSeconds(3));
     CompletionStage<Answer> next = attempt(mine);
     Await.until("the second asks for a session", () -> creates.get() == 2);
     first.countDown();
     assertThat(Await.value(givenUp)).isInstanceOf(Answer.Late.class);
     return next;
-  }
-
-  private static void waitFor(CountDownLatch latch) {
-    waitFor(latch, Duration.ofMinutes(1));
-  }
-
-  private static void waitFor(CountDownLatch latch, Duration most) {
-    try {
-      latch.await(most.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
   }
 
   /** An attempt that comes late does not make the store forget what the next one of its claim is granted. */
@@ -128,7 +90,7 @@ class ConsulOverlapTest {
     transaction.countDown();
     second.countDown();
     assertThat(Await.value(next)).isInstanceOf(Answer.Granted.class);
-    assertThat(Await.value(store.keep(List.of(mine))).get(mine.id())).isInstanceOf(Kept.Held.class);
+    assertThat(StubbedConsul.keep(store, mine)).isInstanceOf(Kept.Held.class);
     store.close();
     assertThat(agent.count("/destroy/s3")).isZero();
     assertThat(agent.count("/destroy/")).isPositive();
@@ -151,9 +113,7 @@ class ConsulOverlapTest {
   @Test
   void triesWithoutAnAgent_areNotRemembered() {
     agent.close();
-    ConsulAddress address = new ConsulAddress(StoreAddress.parse("consul://" + agent.endpoint()));
-    ConsulCalls calls = new ConsulCalls("stub", address, Duration.ofSeconds(20), engine);
-    ConsulContext context = new ConsulContext(calls, address.settings(), engine.runtime(), engine);
+    ConsulContext context = consul.context(engine.runtime());
     for (int i = 0; i < 1_000; i++) {
       Mode mode = i % 2 == 0 ? Mode.TRY : Mode.QUEUE;
       Await.failure(ConsulAttempt.ask(context, claim(), mode, Instant.MAX));
@@ -164,10 +124,7 @@ class ConsulOverlapTest {
   /** What the engine has given up and the servers do not have is nobody's. */
   @Test
   void claimWhoseEndWasGivenUp_isForgotten() {
-    ConsulAddress address = new ConsulAddress(StoreAddress.parse("consul://" + agent.endpoint()));
-    ConsulCalls calls = new ConsulCalls("stub", address, Duration.ofSeconds(20), engine);
-    ConsulContext context = new ConsulContext(
-        calls, address.settings(), engine.runtime(ticker, (task, delay) -> () -> {}), engine);
+    ConsulContext context = consul.context(consul.still());
     ConsulAdmin admin = new ConsulAdmin(context);
     agent.script = asked -> asked.isFor("/session/") || asked.isFor("?recurse")
         ? Optional.empty()
@@ -177,7 +134,7 @@ class ConsulOverlapTest {
     Await.failure(new ConsulEnding(context).end(mine, Duration.ZERO, Instant.MIN));
     Await.value(admin.own());
     assertThat(context.remembered()).as("while the end may be repeated").isEqualTo(1);
-    nanos.addAndGet(LEASE.multipliedBy(4).toNanos());
+    consul.ticker.pass(LEASE.multipliedBy(4));
     Await.value(admin.own());
     assertThat(context.remembered()).isZero();
   }
@@ -207,7 +164,7 @@ class ConsulOverlapTest {
   private CompletionStage<Ended> closeDuringTheEnd(Claim mine) {
     agent.script = asked -> {
       if (asked.method().equals("GET")) {
-        waitFor(transaction);
+        StubbedConsul.hang(transaction);
       }
       return Optional.empty();
     };
@@ -262,7 +219,7 @@ class ConsulOverlapTest {
   @Test
   void closeWhileAWordIsUnderWay_takesItBack() {
     store.start(engine.runtime(), engine);
-    assertThat(Await.value(attempt(claim(LEASE.multipliedBy(2)))))
+    assertThat(Await.value(attempt(consul.claim(LEASE.multipliedBy(2)))))
         .isInstanceOf(Answer.Granted.class);
     CountDownLatch isListed = new CountDownLatch(1);
     agent.script = asked -> {
@@ -272,11 +229,11 @@ class ConsulOverlapTest {
         return Optional.of(list);
       }
       if (asked.isFor("index=")) {
-        waitFor(second);
+        StubbedConsul.hang(second);
       } else if (asked.isFor("wanted:job") && !asked.isFor("\"delete\"")) {
-        waitFor(first);
+        StubbedConsul.hang(first);
         // behind the list, if that is asked for meanwhile
-        waitFor(isListed, Duration.ofMillis(100));
+        StubbedConsul.hang(isListed, Duration.ofMillis(100));
       }
       return Optional.empty();
     };

@@ -3,67 +3,35 @@ package io.holdfast.consul;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.Holder;
-import io.holdfast.Ticker;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
-import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.Ended.Outcome;
 import io.holdfast.spi.Grant;
 import io.holdfast.spi.Kept;
-import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
-import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What promises hang on and a real server rarely shows: late requests, slow answers, an index that goes back. */
 class ConsulPromisesTest {
-  private static final LockKey JOB = LockKey.of("job");
-  private static final Duration LEASE = Duration.ofSeconds(60);
+  @RegisterExtension
+  final StubbedConsul consul = new StubbedConsul();
 
-  private final StubServers servers = new StubServers();
-  private final StubAgent agent = new StubAgent(servers);
-  private final RecordingStart engine = new RecordingStart();
-  private final AtomicLong nanos = new AtomicLong();
-  private final ConsulStore store =
-      ConsulStore.at(StoreAddress.parse("consul://" + agent.endpoint()));
-  private long claims;
-
-  @AfterEach
-  void close() {
-    store.close();
-    agent.close();
-  }
-
-  /** Starts the store with a clock that only the test moves. */
-  private void startWithOwnClock() {
-    Ticker ticker = new Ticker() {
-      @Override
-      public long nanos() {
-        return nanos.get();
-      }
-
-      @Override
-      public long wallMillis() {
-        return nanos.get() / 1_000_000;
-      }
-    };
-    store.start(engine.runtime(ticker, (task, delay) -> () -> {}), engine);
-  }
+  private final StubServers servers = consul.servers;
+  private final StubAgent agent = consul.agent;
+  private final RecordingStart engine = consul.engine;
+  private final ConsulStore store = consul.store(agent.endpoint());
 
   private Claim claim() {
-    ClaimId id = new ClaimId(engine.runtime().client(), ++claims);
-    return new Claim(id, JOB, 1, 1, LEASE, false, new Holder("test", "here", 1, "main", ""));
+    return consul.claim(Duration.ofSeconds(60));
   }
 
   private CompletionStage<Answer> attempt(Claim claim, Mode mode) {
@@ -77,14 +45,9 @@ class ConsulPromisesTest {
   }
 
   private Grant keep(Claim claim) {
-    Kept kept =
-        Await.value(store.keep(List.of(claim))).getOrDefault(claim.id(), new Kept.Unknown());
+    Kept kept = StubbedConsul.keep(store, claim);
     assertThat(kept).isInstanceOf(Kept.Held.class);
     return ((Kept.Held) kept).grant();
-  }
-
-  private void passes(Duration time) {
-    nanos.addAndGet(time.toNanos());
   }
 
   /** An attempt that reaches the servers behind its withdrawal is refused, for the epoch alone: nobody has the lock. */
@@ -98,11 +61,7 @@ class ConsulPromisesTest {
       if (!asked.isFor("lock:job") || !asked.isFor("\"lock\"") || isHeldUp.getAndSet(true)) {
         return Optional.empty();
       }
-      try {
-        isWithdrawn.await();
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      }
+      StubbedConsul.hang(isWithdrawn);
       StubAgent.Reply reply = servers.answer(asked);
       status.set(reply.status());
       return Optional.of(reply);
@@ -115,19 +74,19 @@ class ConsulPromisesTest {
     isWithdrawn.countDown();
     assertThat(Await.value(attempt)).isInstanceOf(Answer.Late.class);
     assertThat(status).hasValue(409);
-    assertThat(Await.value(store.inspect(JOB))).isEmpty();
+    assertThat(Await.value(store.inspect(StubbedConsul.JOB))).isEmpty();
     grant(claim());
   }
 
   /** What was found is final only when no attempt can come behind it. */
   @Test
   void end_isFinalBehindTheLastAttempt() {
-    startWithOwnClock();
+    store.start(consul.still(), engine);
     Claim mine = claim();
     grant(mine);
     Instant last = store.time().plusSeconds(5);
     assertThat(Await.value(store.end(mine, Duration.ZERO, last)).isFinal()).isFalse();
-    passes(Duration.ofSeconds(6));
+    consul.ticker.pass(Duration.ofSeconds(6));
     assertThat(Await.value(store.end(mine, Duration.ZERO, last)).isFinal()).isTrue();
   }
 
@@ -144,15 +103,16 @@ class ConsulPromisesTest {
     assertThat(
             Await.value(store.end(first, Duration.ofMinutes(10), Instant.MIN)).outcome())
         .isEqualTo(Outcome.NOT_THERE);
-    assertThat(Await.value(store.inspect(JOB)).orElseThrow().keptUntil()).isEmpty();
+    assertThat(Await.value(store.inspect(StubbedConsul.JOB)).orElseThrow().keptUntil())
+        .isEmpty();
   }
 
   /** A session's time runs from before the request that began it, however long the answer takes. */
   @Test
   void grant_countsFromBeforeTheRequest() {
-    startWithOwnClock();
+    store.start(consul.still(), engine);
     agent.script = asked -> {
-      passes(Duration.ofSeconds(1));
+      consul.ticker.pass(Duration.ofSeconds(1));
       return Optional.empty();
     };
     assertThat(grant(claim()).anchor().nanos()).isZero();
@@ -161,12 +121,12 @@ class ConsulPromisesTest {
   /** And so does a renewed one's. */
   @Test
   void renewal_countsFromBeforeTheRequest() {
-    startWithOwnClock();
+    store.start(consul.still(), engine);
     Claim mine = claim();
     grant(mine);
-    passes(Duration.ofSeconds(20));
+    consul.ticker.pass(Duration.ofSeconds(20));
     agent.script = asked -> {
-      passes(Duration.ofSeconds(1));
+      consul.ticker.pass(Duration.ofSeconds(1));
       return Optional.empty();
     };
     assertThat(keep(mine).anchor().nanos()).isEqualTo(Duration.ofSeconds(20).toNanos());

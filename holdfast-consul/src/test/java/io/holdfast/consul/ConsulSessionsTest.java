@@ -4,12 +4,10 @@ package io.holdfast.consul;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Hold;
-import io.holdfast.Holder;
 import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
-import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.Mode;
@@ -40,7 +38,6 @@ class ConsulSessionsTest {
 
   private final String prefix = ConsulUnderTest.nextPrefix();
   private final RecordingStart engine = new RecordingStart();
-  private long claims;
 
   @BeforeAll
   static void start() {
@@ -82,9 +79,7 @@ class ConsulSessionsTest {
   }
 
   private Claim claim(Duration lease) {
-    ClaimId id = new ClaimId(engine.runtime().client(), ++claims);
-    Holder holder = new Holder("test", "here", 1, "main", "");
-    return new Claim(id, LockKey.of("job"), 1, 1, lease, false, holder);
+    return engine.claim(LockKey.of("job"), lease);
   }
 
   private static CompletionStage<Answer> attempt(LockStore store, Claim claim) {

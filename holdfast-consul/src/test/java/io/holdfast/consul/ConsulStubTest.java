@@ -3,19 +3,15 @@ package io.holdfast.consul;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.Holder;
 import io.holdfast.Scheduler;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.Ticker;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
-import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.Ended;
 import io.holdfast.spi.Ended.Outcome;
 import io.holdfast.spi.Kept;
-import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
-import io.holdfast.spi.StoreAddress;
 import io.holdfast.spi.StoreException;
 import io.holdfast.testkit.Await;
 import java.io.IOException;
@@ -31,46 +27,31 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What the store does when agents answer what a real one rarely does. */
 class ConsulStubTest {
-  private static final LockKey JOB = LockKey.of("job");
   private static final String REFUSED =
       "{\"Errors\":[{\"OpIndex\":2,\"What\":\"invalid session \\\"s\\\"\"}]}";
 
-  private final StubServers servers = new StubServers();
-  private final StubAgent agent = new StubAgent(servers);
-  private final StubAgent other = new StubAgent(servers);
-  private final RecordingStart engine = new RecordingStart();
-  private final CopyOnWriteArrayList<ConsulStore> stores = new CopyOnWriteArrayList<>();
-  private long claims;
+  @RegisterExtension
+  final StubbedConsul consul = new StubbedConsul();
 
-  @AfterEach
-  void close() {
-    stores.forEach(ConsulStore::close);
-    agent.close();
-    other.close();
-  }
+  private final StubServers servers = consul.servers;
+  private final StubAgent agent = consul.agent;
+  private final StubAgent other = consul.anotherAgent();
+  private final RecordingStart engine = consul.engine;
 
   private ConsulStore store(String parameters) {
-    ConsulStore store = ConsulStore.at(
-        StoreAddress.parse("consul://" + agent.endpoint() + "," + other.endpoint() + parameters));
+    ConsulStore store = consul.store(agent.endpoint() + "," + other.endpoint() + parameters);
     store.start(engine.runtime(), engine);
-    stores.add(store);
     return store;
   }
 
-  private Claim claim(Duration lease) {
-    ClaimId id = new ClaimId(engine.runtime().client(), ++claims);
-    return new Claim(id, JOB, 1, 1, lease, false, new Holder("test", "here", 1, "main", ""));
-  }
-
   private Claim claim() {
-    return claim(Duration.ofSeconds(60));
+    return consul.claim(Duration.ofSeconds(60));
   }
 
   private static CompletionStage<Answer> attempt(ConsulStore store, Claim claim, Mode mode) {
@@ -79,10 +60,6 @@ class ConsulStubTest {
 
   private static void grant(ConsulStore store, Claim claim) {
     assertThat(Await.value(attempt(store, claim, Mode.TRY))).isInstanceOf(Answer.Granted.class);
-  }
-
-  private static Kept keep(ConsulStore store, Claim claim) {
-    return Await.value(store.keep(List.of(claim))).getOrDefault(claim.id(), new Kept.Unknown());
   }
 
   private static CompletionStage<Ended> endKept(ConsulStore store, Claim claim) {
@@ -106,9 +83,9 @@ class ConsulStubTest {
       }
       return StubAgent.Reply.of(500, "No known Consul servers");
     };
-    assertThat(keep(store, mine)).isInstanceOf(Kept.Unknown.class);
+    assertThat(StubbedConsul.keep(store, mine)).isInstanceOf(Kept.Unknown.class);
     assertThat(other.asked).isEmpty();
-    assertThat(keep(store, mine)).isInstanceOf(Kept.Held.class);
+    assertThat(StubbedConsul.keep(store, mine)).isInstanceOf(Kept.Held.class);
     assertThat(other.asked).hasSize(2);
   }
 
@@ -121,9 +98,9 @@ class ConsulStubTest {
     agent.script = asked -> asked.isFor("/v1/txn")
         ? StubAgent.Reply.of(200, "{\"Results\":[],\"Errors\":null}")
         : Optional.empty();
-    assertThat(keep(store, mine)).isInstanceOf(Kept.Unknown.class);
+    assertThat(StubbedConsul.keep(store, mine)).isInstanceOf(Kept.Unknown.class);
     agent.script = asked -> Optional.empty();
-    assertThat(keep(store, mine)).isInstanceOf(Kept.Held.class);
+    assertThat(StubbedConsul.keep(store, mine)).isInstanceOf(Kept.Held.class);
   }
 
   /** What was done, and is not shown, may be there. */
@@ -195,7 +172,7 @@ class ConsulStubTest {
     CountDownLatch isClosed = new CountDownLatch(1);
     agent.script = asked -> {
       if (asked.method().equals("GET")) {
-        waitFor(isClosed);
+        StubbedConsul.hang(isClosed);
       }
       return Optional.empty();
     };
@@ -224,7 +201,7 @@ class ConsulStubTest {
     CountDownLatch isOver = new CountDownLatch(1);
     agent.script = asked -> {
       if (asked.isFor("index=")) {
-        waitFor(isOver);
+        StubbedConsul.hang(isOver);
       }
       return Optional.empty();
     };
@@ -236,19 +213,10 @@ class ConsulStubTest {
       assertThat(Await.value(store.end(waiter, Duration.ZERO, Instant.MIN)).outcome())
           .isEqualTo(Outcome.NOT_THERE);
     }
-    assertThat(keep(store, holder)).isInstanceOf(Kept.Held.class);
+    assertThat(StubbedConsul.keep(store, holder)).isInstanceOf(Kept.Held.class);
     isOver.countDown();
     assertThat(engine.told).doesNotContain("disturbed");
     assertThat(other.asked).isEmpty();
-  }
-
-  /** Waits as a server that hangs does. */
-  private static void waitFor(CountDownLatch latch) {
-    try {
-      latch.await();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
   }
 
   /** A query that is answered at once, and without an index to go on from, is not repeated in a hurry. */
@@ -259,9 +227,8 @@ class ConsulStubTest {
       pauses.add(delay);
       return () -> {};
     };
-    ConsulStore store = ConsulStore.at(StoreAddress.parse("consul://" + agent.endpoint()));
+    ConsulStore store = consul.store(agent.endpoint());
     store.start(engine.runtime(Ticker.system(), never), engine);
-    stores.add(store);
     grant(store, claim());
     agent.script = asked -> asked.isFor("index=")
         ? Optional.of(new StubAgent.Reply(200, servers.answer(asked).body(), 0))
@@ -289,29 +256,14 @@ class ConsulStubTest {
   /** Sessions that have ended are forgotten, also those of which nobody has said so. */
   @Test
   void endedSessions_areForgotten() {
-    AtomicLong nanos = new AtomicLong();
-    Ticker ticker = new Ticker() {
-      @Override
-      public long nanos() {
-        return nanos.get();
-      }
-
-      @Override
-      public long wallMillis() {
-        return nanos.get() / 1_000_000;
-      }
-    };
     agent.script =
         asked -> asked.isFor("/renew/") ? StubAgent.Reply.of(404, "not found") : Optional.empty();
-    ConsulAddress address = new ConsulAddress(StoreAddress.parse("consul://" + agent.endpoint()));
-    ConsulCalls calls = new ConsulCalls("stub", address, Duration.ofSeconds(20), engine);
-    ConsulContext context = new ConsulContext(
-        calls, address.settings(), engine.runtime(ticker, (task, delay) -> () -> {}), engine);
+    ConsulContext context = consul.context(consul.still());
     for (int i = 0; i < 5; i++) {
       CompletableFuture<ConsulSession.Term> term =
           context.session(Duration.ofSeconds(1)).young();
       assertThat(context.term(Await.value(term).id)).isPresent();
-      nanos.addAndGet(Duration.ofMillis(2500).toNanos());
+      consul.ticker.pass(Duration.ofMillis(2500));
     }
     assertThat(agent.count("/v1/session/create")).isEqualTo(5);
     Await.until("one is left", () -> context.terms() == 1);

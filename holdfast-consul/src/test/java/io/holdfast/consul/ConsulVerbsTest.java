@@ -4,10 +4,8 @@ package io.holdfast.consul;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.holdfast.Holder;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
-import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.Ended;
 import io.holdfast.spi.Ended.Outcome;
 import io.holdfast.spi.Kept;
@@ -28,7 +26,6 @@ import org.junit.jupiter.api.Test;
 /** The verbs on a real server, through a network that can lose answers, and what they leave there. */
 class ConsulVerbsTest {
   private static final Duration LEASE = Duration.ofSeconds(60);
-  private static final Holder HOLDER = new Holder("test", "here", 1, "main", "");
 
   private final String prefix = ConsulUnderTest.nextPrefix();
   private final Tunnel tunnel = new Tunnel(ConsulUnderTest.server().port());
@@ -36,7 +33,6 @@ class ConsulVerbsTest {
   private final LockStore store = ConsulStore.at(StoreAddress.parse("consul://127.0.0.1:"
       + tunnel.port() + "?holdfast.prefix=" + prefix + ConsulUnderTest.BRIEF));
   private final LockKey name = LockKey.of("job");
-  private long claims;
 
   ConsulVerbsTest() {
     store.start(engine.runtime(), engine);
@@ -56,8 +52,7 @@ class ConsulVerbsTest {
   }
 
   private Claim claim(Duration lease) {
-    ClaimId id = new ClaimId(engine.runtime().client(), ++claims);
-    return new Claim(id, name, 1, 1, lease, false, HOLDER);
+    return engine.claim(name, lease);
   }
 
   private Instant soon() {
@@ -116,18 +111,11 @@ class ConsulVerbsTest {
   void sameClaim_sameGrant() {
     Claim mine = claim();
     long revision = grant(mine);
-    grant(new Claim(
-        new ClaimId(engine.runtime().client(), 99),
-        LockKey.of("other"),
-        1,
-        1,
-        LEASE,
-        false,
-        HOLDER));
+    grant(engine.claim(LockKey.of("other"), LEASE));
     assertThat(grant(mine)).isEqualTo(revision);
     Answer other = attempt(claim(), Mode.TRY);
     assertThat(other).isInstanceOf(Answer.Busy.class);
-    assertThat(((Answer.Busy) other).holder()).contains(HOLDER);
+    assertThat(((Answer.Busy) other).holder()).contains(RecordingStart.HOLDER);
     assertThat(keep(mine)).isInstanceOf(Kept.Held.class);
     assertThat(((Kept.Held) keep(mine)).grant().revision()).isEqualTo(revision);
     assertThat(end(mine).outcome()).isEqualTo(Outcome.RELEASED);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.consul;
 
+import io.holdfast.Holder;
 import io.holdfast.LossReason;
 import io.holdfast.Scheduler;
 import io.holdfast.Ticker;
+import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.Grant;
+import io.holdfast.spi.LockKey;
 import io.holdfast.spi.StoreEvents;
 import io.holdfast.spi.StoreRuntime;
 import java.time.Duration;
@@ -17,7 +20,10 @@ import java.util.concurrent.TimeUnit;
 
 /** Stands in for the engine: a store can be started with it, and it notes what it is told. */
 final class RecordingStart implements StoreEvents {
+  static final Holder HOLDER = new Holder("test", "here", 1, "main", "");
+
   final List<String> told = new CopyOnWriteArrayList<>();
+  private long claims;
 
   StoreRuntime runtime() {
     return runtime(Ticker.system(), (task, delay) -> {
@@ -34,6 +40,12 @@ final class RecordingStart implements StoreEvents {
         scheduler,
         new Random(1),
         Duration.ofSeconds(20));
+  }
+
+  /** The next claim of this engine's client. */
+  Claim claim(LockKey name, Duration lease) {
+    ClaimId id = new ClaimId(runtime().client(), ++claims);
+    return new Claim(id, name, 1, 1, lease, false, HOLDER);
   }
 
   @Override
