@@ -18,8 +18,7 @@ import java.util.concurrent.locks.LockSupport;
 /** The textbook's locks on Redis, written as the textbooks have them, flaws included: see {@link Protocol}. */
 final class RedisLocker implements Locker, Protocol.Cleaning {
   private static final long SLOW_NETWORK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
-  /** Deletes what is one's own. */
-  static final String OWN =
+  private static final String OWN =
       "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0";
 
   private final Protocol protocol;
@@ -52,7 +51,8 @@ final class RedisLocker implements Locker, Protocol.Cleaning {
       case REDIS_GETSET_DEADLINE -> hasPassed(name);
       default -> redis.set(name, own, SetArgs.Builder.nx().px(lease.toMillis())) != null;
     };
-    return got ? Optional.of(new KeyGrip(name, own)) : Optional.empty();
+    TextbookGrip grip = () -> giveBack(name, own);
+    return got ? Optional.of(grip) : Optional.empty();
   }
 
   /** What SETNX does, which is deprecated. */
@@ -74,6 +74,24 @@ final class RedisLocker implements Locker, Protocol.Cleaning {
     return before == null || Long.parseLong(before) <= now;
   }
 
+  private void giveBack(String name, String own) {
+    switch (protocol) {
+      case REDIS_GET_DEL -> {
+        if (own.equals(redis.get(name))) {
+          LockSupport.parkNanos(SLOW_NETWORK_NANOS);
+          redis.del(name);
+        }
+      }
+      case REDIS_NO_RENEWAL -> deleteOwn(redis, name, own);
+      default -> redis.del(name);
+    }
+  }
+
+  /** Deletes a key if it has this value. */
+  static void deleteOwn(RedisCommands<String, String> redis, String name, String own) {
+    redis.eval(OWN, ScriptOutputType.INTEGER, new String[] {name}, own);
+  }
+
   @Override
   public void remove(List<String> locks) {
     redis.del(locks.toArray(new String[0]));
@@ -83,42 +101,5 @@ final class RedisLocker implements Locker, Protocol.Cleaning {
   public void close() {
     connection.close();
     client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
-  }
-
-  private final class KeyGrip implements Grip {
-    private final String name;
-    private final String own;
-
-    KeyGrip(String name, String own) {
-      this.name = name;
-      this.own = own;
-    }
-
-    @Override
-    public long token() {
-      return 0;
-    }
-
-    @Override
-    public boolean isValid() {
-      return true;
-    }
-
-    @Override
-    public boolean release() {
-      switch (protocol) {
-        case REDIS_GET_DEL -> {
-          if (own.equals(redis.get(name))) {
-            LockSupport.parkNanos(SLOW_NETWORK_NANOS);
-            redis.del(name);
-          }
-        }
-        case REDIS_NO_RENEWAL ->
-          redis.eval(OWN, ScriptOutputType.INTEGER, new String[] {name}, own);
-        default -> redis.del(name);
-      }
-      // it does not look at the answer
-      return true;
-    }
   }
 }

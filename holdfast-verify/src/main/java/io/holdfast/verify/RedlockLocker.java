@@ -5,7 +5,6 @@ import io.holdfast.Ticker;
 import io.holdfast.spi.StoreAddress;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.SetArgs;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
@@ -61,12 +60,12 @@ final class RedlockLocker implements Locker, Protocol.Cleaning {
       LockSupport.parkNanos(lease.toNanos() * 5 / 4);
     }
     // the flaw: from here on, and not from before the first was asked
-    return Optional.of(new VotesGrip(name, own, ticker.nanos() + lease.toNanos(), onLost));
+    long until = ticker.nanos() + lease.toNanos();
+    return Optional.of(new TimedGrip(ticker, until, onLost, () -> giveBack(name, own)));
   }
 
   private void giveBack(String name, String own) {
-    servers.forEach(each ->
-        each.sync().eval(RedisLocker.OWN, ScriptOutputType.INTEGER, new String[] {name}, own));
+    servers.forEach(each -> RedisLocker.deleteOwn(each.sync(), name, own));
   }
 
   @Override
@@ -78,22 +77,5 @@ final class RedlockLocker implements Locker, Protocol.Cleaning {
   public void close() {
     servers.forEach(StatefulRedisConnection::close);
     client.shutdown(Duration.ZERO, PATIENCE);
-  }
-
-  private final class VotesGrip extends TimedGrip {
-    private final String name;
-    private final String own;
-
-    VotesGrip(String name, String own, long untilNanos, Runnable onLost) {
-      super(ticker, untilNanos, onLost);
-      this.name = name;
-      this.own = own;
-    }
-
-    @Override
-    public boolean release() {
-      giveBack(name, own);
-      return true;
-    }
   }
 }

@@ -3,7 +3,6 @@ package io.holdfast.verify;
 
 import io.holdfast.Ticker;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.SetArgs;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
@@ -56,7 +55,8 @@ final class SentinelLocker implements Locker, Protocol.Cleaning {
     long until = ticker.nanos() + lease.toNanos();
     return redis.set(name, own, SetArgs.Builder.nx().px(lease.toMillis())) == null
         ? Optional.empty()
-        : Optional.of(new KeyGrip(name, own, until, onLost));
+        : Optional.of(new TimedGrip(
+            ticker, until, onLost, () -> RedisLocker.deleteOwn(primary(), name, own)));
   }
 
   @Override
@@ -68,22 +68,5 @@ final class SentinelLocker implements Locker, Protocol.Cleaning {
   public void close() {
     leave();
     sentinels.close();
-  }
-
-  private final class KeyGrip extends TimedGrip {
-    private final String name;
-    private final String own;
-
-    KeyGrip(String name, String own, long untilNanos, Runnable onLost) {
-      super(ticker, untilNanos, onLost);
-      this.name = name;
-      this.own = own;
-    }
-
-    @Override
-    public boolean release() {
-      primary().eval(RedisLocker.OWN, ScriptOutputType.INTEGER, new String[] {name}, own);
-      return true;
-    }
   }
 }

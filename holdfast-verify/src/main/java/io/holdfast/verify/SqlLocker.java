@@ -57,10 +57,19 @@ final class SqlLocker implements Locker, Protocol.Cleaning {
       String insert = "INSERT INTO " + TABLE
           + " (name, ends) VALUES (?, current_timestamp(6) + interval " + ends() + ")";
       update(insert, name);
-      return Optional.of(new RowGrip(name));
+      TextbookGrip grip = () -> giveBack(name);
+      return Optional.of(grip);
     } catch (SQLException e) {
       // the row is there: somebody has the lock
       return Optional.empty();
+    }
+  }
+
+  private void giveBack(String name) {
+    try {
+      update("DELETE FROM " + TABLE + " WHERE name = ?", name);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
     }
   }
 
@@ -91,35 +100,6 @@ final class SqlLocker implements Locker, Protocol.Cleaning {
       connection.close();
     } catch (SQLException e) {
       throw new IllegalStateException(e);
-    }
-  }
-
-  private final class RowGrip implements Grip {
-    private final String name;
-
-    RowGrip(String name) {
-      this.name = name;
-    }
-
-    @Override
-    public long token() {
-      return 0;
-    }
-
-    @Override
-    public boolean isValid() {
-      return true;
-    }
-
-    @Override
-    public boolean release() {
-      try {
-        update("DELETE FROM " + TABLE + " WHERE name = ?", name);
-        // it does not look at the answer
-        return true;
-      } catch (SQLException e) {
-        throw new IllegalStateException(e);
-      }
     }
   }
 }

@@ -4,30 +4,32 @@ package io.holdfast.verify;
 import io.holdfast.Ticker;
 
 /** What its holder believes in until a moment, and not beyond it: then the loss is told, once, to whoever looks. */
-abstract class TimedGrip implements Grip {
+final class TimedGrip implements TextbookGrip {
   private final Ticker ticker;
   private final long untilNanos;
   private final Runnable onLost;
+  private final Runnable giveBack;
   private boolean told;
 
-  TimedGrip(Ticker ticker, long untilNanos, Runnable onLost) {
+  TimedGrip(Ticker ticker, long untilNanos, Runnable onLost, Runnable giveBack) {
     this.ticker = ticker;
     this.untilNanos = untilNanos;
     this.onLost = onLost;
+    this.giveBack = giveBack;
   }
 
   @Override
-  public final long token() {
-    return 0;
-  }
-
-  @Override
-  public final boolean isValid() {
+  public boolean isValid() {
     boolean valid = ticker.nanos() - untilNanos < 0;
     if (!valid && !told) {
       told = true;
       onLost.run();
     }
     return valid;
+  }
+
+  @Override
+  public void giveBack() {
+    giveBack.run();
   }
 }

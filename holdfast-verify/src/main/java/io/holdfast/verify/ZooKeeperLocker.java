@@ -64,8 +64,15 @@ final class ZooKeeperLocker implements Locker, Protocol.Cleaning {
   @Override
   public Optional<Grip> acquire(String name, Duration wait, Runnable onLost) {
     ZooKeeperWire session = session();
-    boolean created = require(session.create(path(name), true), ZooKeeperWire.NODE_EXISTS) == 0;
-    return created ? Optional.of(new NodeGrip(session, path(name))) : Optional.empty();
+    String path = path(name);
+    if (require(session.create(path, true), ZooKeeperWire.NODE_EXISTS) != 0) {
+      return Optional.empty();
+    }
+    // the flaw: it was created, and so it is there
+    TextbookGrip grip = () -> {
+      int unused = session.delete(path);
+    };
+    return Optional.of(grip);
   }
 
   private static int require(int answer, int expected) {
@@ -87,26 +94,6 @@ final class ZooKeeperLocker implements Locker, Protocol.Cleaning {
   public void close() {
     if (wire != null) {
       wire.close();
-    }
-  }
-
-  private record NodeGrip(ZooKeeperWire session, String path) implements Grip {
-    @Override
-    public long token() {
-      return 0;
-    }
-
-    /** The flaw: it was created, and so it is there. */
-    @Override
-    public boolean isValid() {
-      return true;
-    }
-
-    @Override
-    public boolean release() {
-      int unused = session.delete(path);
-      // it does not look at the answer
-      return true;
     }
   }
 }
