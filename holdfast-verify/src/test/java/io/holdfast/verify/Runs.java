@@ -6,13 +6,18 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 
-/** Settings of runs that are never started, with leases of a second. */
+/** Settings of runs with leases of a second, most of which are never started. */
 final class Runs {
   static final Duration LEASE = Duration.ofSeconds(1);
 
   private Runs() {}
 
   static VerifySettings with(boolean clockMatters, Set<Fault> faults) {
+    return with(clockMatters, faults, List.of());
+  }
+
+  /** As that, for a run whose processes are started. */
+  static VerifySettings with(boolean clockMatters, Set<Fault> faults, List<String> java) {
     return new VerifySettings(
         "memory:",
         Protocol.HOLDFAST,
@@ -23,6 +28,6 @@ final class Runs {
         faults,
         clockMatters,
         7,
-        List.of());
+        java);
   }
 }

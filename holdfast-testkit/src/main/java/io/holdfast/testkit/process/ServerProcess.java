@@ -199,8 +199,14 @@ public final class ServerProcess implements AutoCloseable {
     }
   }
 
-  /** Whoever inherits a process may take its time to notice its end: what counts is that it holds nothing any more. */
-  private static boolean hasEnded(ProcessHandle each) {
+  /**
+   * Says whether a process has ended. Whoever inherits it may take his time to notice its end: what counts is that it holds
+   * nothing any more.
+   *
+   * @param each the process, ours or not
+   * @return whether it is gone, or waits only for being noticed
+   */
+  public static boolean hasEnded(ProcessHandle each) {
     try {
       String stat = Files.readString(Path.of("/proc", Long.toString(each.pid()), "stat"));
       char state = stat.charAt(stat.lastIndexOf(')') + 2);
