@@ -3,12 +3,6 @@ package io.holdfast.cli;
 
 import io.holdfast.spi.LockPage;
 import io.holdfast.spi.LockStore;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.UncheckedIOException;
-import java.nio.charset.Charset;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -35,24 +29,11 @@ final class OtherLocks {
     try {
       long others = count(store, ours);
       if (others > 0) {
-        confirm(
+        Question.confirm(
             "the store has other locks (" + others + " were seen), which will feel the load", yes);
       }
     } catch (ExecutionException | TimeoutException e) {
       throw new CliException(Exit.UNAVAILABLE, Failures.oneLine(String.valueOf(e)), e);
-    }
-  }
-
-  /**
-   * Asks about something else.
-   *
-   * @param what a sentence without its end
-   * @param yes whether the answer is known
-   * @throws CliException if the answer is no, or if there is nobody to ask
-   */
-  static void confirm(String what, boolean yes) {
-    if (!yes && !confirmed(what)) {
-      throw new CliException(Exit.USAGE, "nothing was done");
     }
   }
 
@@ -71,21 +52,5 @@ final class OtherLocks {
       next = page.next();
     } while (next.isPresent());
     return 0;
-  }
-
-  private static boolean confirmed(String what) {
-    if (!(Terminal.is(0) && Terminal.is(2))) {
-      throw new CliException(Exit.USAGE, what + "; if you are sure, add --yes");
-    }
-    System.err.print(
-        what.substring(0, 1).toUpperCase(Locale.ROOT) + what.substring(1) + ". Go on? [y/N] ");
-    System.err.flush();
-    try {
-      String answer =
-          new BufferedReader(new InputStreamReader(System.in, Charset.defaultCharset())).readLine();
-      return answer != null && answer.strip().toLowerCase(Locale.ROOT).startsWith("y");
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 }

@@ -4,12 +4,6 @@ package io.holdfast.cli;
 import io.holdfast.Holdfast;
 import io.holdfast.LockInfo;
 import io.holdfast.Ticker;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.UncheckedIOException;
-import java.nio.charset.Charset;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -51,7 +45,7 @@ final class ReleaseCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Messages messages = verbosity.messages();
-    if (!yes && !(Terminal.is(0) && Terminal.is(2))) {
+    if (!yes && !Question.canBeAsked()) {
       throw new CliException(
           Exit.USAGE,
           "there is no terminal to ask on; if you are sure that the holder is gone, add --yes");
@@ -87,14 +81,6 @@ final class ReleaseCommand implements Callable<Integer> {
       System.err.println(
           "The holder is not stopped: it learns of this at its next renewal, and works on until then.");
     }
-    System.err.print(held ? "Take the lock from it? [y/N] " : "Free the lock? [y/N] ");
-    System.err.flush();
-    try {
-      String answer =
-          new BufferedReader(new InputStreamReader(System.in, Charset.defaultCharset())).readLine();
-      return answer != null && answer.strip().toLowerCase(Locale.ROOT).startsWith("y");
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return Question.isAnsweredYes(held ? "Take the lock from it?" : "Free the lock?");
   }
 }

@@ -138,7 +138,7 @@ final class VerifyCommand implements Callable<Integer> {
     Guarantees guarantees = lookAround(choice);
     VerifySettings settings = settings(choice, chosen, guarantees);
     if (settings.faults().contains(Fault.FAILOVER)) {
-      OtherLocks.confirm(
+      Question.confirm(
           "the servers will fail over, and forget what their replicas do not know", yes);
     }
     messages.note("store " + choice + ", protocol " + chosen.label() + ", lease "
