@@ -186,6 +186,27 @@ class TerminalTest {
     assertThat(yes.stdout()).contains("pid " + holder.pid()).contains("was taken from its holder");
   }
 
+  @Test
+  void verify_ofAStoreThatOthersUse_asks() {
+    Job holder =
+        processes.holdfast("run", "lock", "sh", "-c", "echo $$ >child.pid; exec sleep 600");
+    processes.pid("child.pid");
+    String question =
+        "The store has other locks (1 were seen), which will feel the load. Go on? [y/N] ";
+    String[] line = {
+      "verify", "--clients", "2", "--duration", "1s", "--lease", "500ms", "--faults", "none"
+    };
+    Job no = pty("bash", line).untilStdout(question);
+    no.type("\n");
+    assertThat(no.exitCode()).isEqualTo(64);
+    assertThat(no.stdout()).contains("nothing was done");
+    Job yes = pty("bash", line).untilStdout(question);
+    yes.type("Yes\n");
+    assertThat(yes.exitCode()).as(yes::toString).isEqualTo(3);
+    assertThat(yes.stdout()).contains("INCONCLUSIVE: no faults were injected");
+    assertThat(holder.process().isAlive()).isTrue();
+  }
+
   private Job pty(String shell, String... arguments) {
     return Pty.start(
         processes,
