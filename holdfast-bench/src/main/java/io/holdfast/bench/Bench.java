@@ -29,7 +29,8 @@ public final class Bench {
         arguments.stream().filter(argument -> !OPTIONS.contains(argument)).toList();
     if (!Groups.names().containsAll(groups)) {
       System.err.println(
-          "usage: dev/bench [--quick | --full] [--write] [GROUP...], or dev/bench --draw; the groups are "
+          "usage: dev/bench [--quick | --full] [--write] [GROUP...], or dev/bench --draw;"
+              + " the groups are "
               + String.join(", ", Groups.names()));
       System.exit(USAGE);
     }

@@ -37,34 +37,45 @@ final class Compared {
     return () -> Loop.perSecond(scale.trial(), BATCH, cycle);
   }
 
-  /**
-   * Threads that want a lock.
-   *
-   * @param lock its name; with a place for a number, a lock for each thread
-   */
-  static List<Figure> contention(
-      Scale scale, Peers peers, List<String> names, int threads, String lock) throws Exception {
-    boolean shared = !lock.contains("%");
-    List<Contention> contentions = names.stream()
+  /** Threads that have a lock each. */
+  static List<Figure> separate(Scale scale, Peers peers, List<String> names) throws Exception {
+    List<Contention> contentions = contentions(peers, names, "separate:%d");
+    return figures(names, Trials.interleave(scale, turns(scale, contentions)), contentions);
+  }
+
+  /** Threads that want one lock. */
+  static List<Figure> shared(Scale scale, Peers peers, List<String> names) throws Exception {
+    List<Contention> contentions = contentions(peers, names, "one");
+    List<Figure> figures =
+        figures(names, Trials.interleave(scale, turns(scale, contentions)), contentions);
+    return IntStream.range(0, names.size())
+        .mapToObj(i -> figures.get(i).with(Figure.VIOLATIONS, contentions.get(i).violations()))
+        .toList();
+  }
+
+  /** All threads of each; the lock's name may have a place for the number of the thread. */
+  private static List<Contention> contentions(Peers peers, List<String> names, String lock) {
+    return names.stream()
         .map(peers::get)
-        .map(peer -> IntStream.range(0, threads)
+        .map(peer -> IntStream.range(0, THREADS)
             .mapToObj(i -> peer.lock(Text.of(lock, i)))
             .toList())
         .map(Contention::new)
         .toList();
-    List<Samples> rates = Trials.interleave(
-        scale,
-        contentions.stream()
-            .<Trials.Contender>map(each -> () -> each.perSecond(scale.trial()))
-            .toArray(Trials.Contender[]::new));
-    List<Figure> figures = new ArrayList<>();
-    for (String name : names) {
-      int which = figures.size();
-      Figure figure = figure(name, rates.get(which), contentions.get(which));
-      figures.add(
-          shared ? figure.with(Figure.VIOLATIONS, contentions.get(which).violations()) : figure);
-    }
-    return figures;
+  }
+
+  /** The threads of each take turns with those of the others. */
+  static Trials.Contender[] turns(Scale scale, List<Contention> contentions) {
+    return contentions.stream()
+        .<Trials.Contender>map(each -> () -> each.perSecond(scale.trial()))
+        .toArray(Trials.Contender[]::new);
+  }
+
+  private static List<Figure> figures(
+      List<String> names, List<Samples> rates, List<Contention> contentions) {
+    return IntStream.range(0, names.size())
+        .mapToObj(i -> figure(names.get(i), rates.get(i), contentions.get(i)))
+        .toList();
   }
 
   /** What threads reached. */

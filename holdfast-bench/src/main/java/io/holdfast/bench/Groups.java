@@ -41,7 +41,8 @@ final class Groups {
         "redis",
         new Group(
             (scale, folder, about) -> RedisBench.run(scale, about),
-            "SET NX PX, and a script that deletes the key if it is still ours, through Lettuce; between processes, a list's only element taken by BLPOP and put back by LPUSH",
+            "SET NX PX, and a script that deletes the key if it is still ours, through Lettuce;"
+                + " between processes, a list's only element taken by BLPOP and put back by LPUSH",
             List.of(
                 "org.redisson.Redisson",
                 "org.springframework.integration.redis.util.RedisLockRegistry",
@@ -59,7 +60,9 @@ final class Groups {
         "consul",
         new Group(
             (scale, folder, about) -> ConsulBench.run(scale, about),
-            "a transaction that locks a key with a session, and one that deletes it, through the JDK's HTTP client; between processes, a write and a blocking query's answer; where threads want one lock, one thread alone",
+            "a transaction that locks a key with a session, and one that deletes it, through the"
+                + " JDK's HTTP client; between processes, a write and a blocking query's answer;"
+                + " where threads want one lock, one thread alone",
             List.of()));
     ALL.put(
         "zookeeper",

@@ -39,11 +39,7 @@ final class Growth {
             .mapToObj(thread -> inTurn(peers.get(name), locks, thread))
             .toList()));
       }
-      List<Samples> rates = Trials.interleave(
-          scale.growth(),
-          contentions.stream()
-              .<Trials.Contender>map(each -> () -> each.perSecond(scale.trial()))
-              .toArray(Trials.Contender[]::new));
+      List<Samples> rates = Trials.interleave(scale.growth(), Compared.turns(scale, contentions));
       rows.add(Row.now(
           store,
           Workload.LOCKS,

@@ -38,9 +38,7 @@ final class MemoryBench {
     try (Peers peers = new Peers()) {
       peers.add(Peers.US, () -> new HoldfastPeer("memory:"));
       return Row.now(
-          STORE,
-          Workload.SHARED,
-          Compared.contention(scale.warm(), peers, List.of(Peers.US), Compared.THREADS, "one"));
+          STORE, Workload.SHARED, Compared.shared(scale.warm(), peers, List.of(Peers.US)));
     }
   }
 

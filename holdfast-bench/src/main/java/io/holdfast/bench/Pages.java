@@ -10,8 +10,10 @@ import java.util.Set;
 /** Writes Markdown: a page for each group, one for all, and a part of the READMEs. */
 final class Pages {
   private static final String MADE = """
-      Made by `dev/bench --write`. Default options everywhere; medians of trials in turns, with the least and the greatest trial in brackets.
-      Take ratios and order, not digits. Load is the machine's load average at the end of a row: what is above one or two was not ours alone.
+      Made by `dev/bench --write`. Default options everywhere; medians of trials in turns, with the \
+      least and the greatest trial in brackets.
+      Take ratios and order, not digits. Load is the machine's load average at the end of a row: \
+      what is above one or two was not ours alone.
       """;
 
   private Pages() {}
@@ -106,7 +108,8 @@ final class Pages {
     StringBuilder page = new StringBuilder("# Measured beside the others\n\n");
     page.append(MADE)
         .append(
-            "The floor is the plainest pair of requests that does the job, through the same client: no usable lock, but what a cycle can cost.\n")
+            "The floor is the plainest pair of requests that does the job, through the same client:"
+                + " no usable lock, but what a cycle can cost.\n")
         .append(
             "*Ahead* names who is faster, Holdfast or the best of the other locks; in bold where it is not Holdfast.\n")
         .append("\n![one thread](uncontended.svg)\n\n![16 threads, one lock](one-lock.svg)\n\n");

@@ -12,12 +12,10 @@ import java.util.stream.Stream;
 
 /** One Redis server that keeps nothing on disk: beside others, and beside the plainest pair of commands. */
 final class RedisBench {
-  static final String STORE = "Redis";
-
   /** So many cycles for what is counted and not timed. */
   private static final int COUNTED = 100;
 
-  private static final List<String> LOCKS = List.of(
+  static final List<String> LOCKS = List.of(
       Peers.US,
       RedisPeers.REDISSON,
       RedisPeers.FAIR,
@@ -32,22 +30,19 @@ final class RedisBench {
   private static final List<String> ALL =
       Stream.concat(Stream.of(Peers.FLOOR, RedisPeers.SCRIPTS), LOCKS.stream()).toList();
 
-  private final Scale scale;
+  private static final Contenders WHO = new Contenders(ALL, ALL, LOCKS, GROWING, GROWING);
+
   private final Peers peers;
   private final RedisCommandCount commands;
 
-  private RedisBench(Scale scale, int port) {
-    this.scale = scale;
+  private RedisBench(int port) {
     peers = new RedisPeers(Integer.toString(port));
     commands = new RedisCommandCount("redis://127.0.0.1:" + port);
   }
 
   /** Returns nothing, and says so, without a server and unless it is required. */
   static List<Row> run(Scale scale, Consumer<String> about) throws Exception {
-    boolean required = System.getProperty("holdfast.stores", "").equals("required");
-    if (!required && !ServerProcess.isThere("redis-server")) {
-      System.out.println(
-          "Redis: not measured, redis-server was not found (dev/servers brings one)");
+    if (!Wanted.isMeasured("Redis", ServerProcess.isThere("redis-server"))) {
       return List.of();
     }
     int port = ServerProcess.freePort();
@@ -64,18 +59,20 @@ final class RedisBench {
           "--dir",
           server.folder().toString()));
       Await.until("redis-server answers", () -> answers(port));
-      RedisBench bench = new RedisBench(scale, port);
+      RedisBench bench = new RedisBench(port);
       about.accept("Redis " + bench.commands.version() + ", nothing on disk");
-      List<Row> rows = new ArrayList<>(bench.oneProcess());
+      StoreRows rows = new StoreRows("Redis", scale, WHO)
+          .bars(Workload.UNCONTENDED, row -> row.atLeast(Peers.FLOOR, 0.95))
+          .bars(Workload.COMMANDS, RedisBench::fewScripts)
+          .bars(Workload.SEPARATE, row -> row.atLeast(Peers.FLOOR, 0.9))
+          .bars(Workload.SHARED, row -> row.atLeast(RedisPeers.REDISSON, 20))
+          .bars(Workload.PROCESSES, RedisProcessesBench::faster)
+          .bars(Workload.HAND_OVER, row -> row.atMost(RedisPeers.REDISSON, 0.5));
+      bench.measure(rows);
       try (RedisProcessesBench processes = new RedisProcessesBench(scale, port)) {
-        rows.add(processes.contention());
-        rows.add(processes.handOver());
-        rows.addAll(processes.growth(GROWING));
-        for (int holds : scale.redisHolds()) {
-          rows.addAll(processes.keeping(holds));
-        }
+        processes.measure(rows);
       }
-      return rows;
+      return rows.all();
     }
   }
 
@@ -89,22 +86,18 @@ final class RedisBench {
     }
   }
 
-  private List<Row> oneProcess() throws Exception {
+  private void measure(StoreRows rows) throws Exception {
     try (peers;
         commands) {
-      List<Row> rows =
-          new ArrayList<>(List.of(uncontended(), commandsPerCycle(), separateLocks(), oneLock()));
-      rows.addAll(Growth.byLocks(STORE, scale, peers, GROWING));
-      return rows;
+      rows.alone(peers);
+      rows.add(Workload.COMMANDS, commandsPerCycle());
+      rows.separate(peers);
+      rows.shared(peers);
+      rows.byLocks(peers);
     }
   }
 
-  private Row uncontended() throws Exception {
-    return Row.now(STORE, Workload.UNCONTENDED, Compared.alone(scale, peers, ALL))
-        .atLeast(Peers.FLOOR, 0.95);
-  }
-
-  private Row commandsPerCycle() throws Exception {
+  private List<Figure> commandsPerCycle() throws Exception {
     List<Figure> figures = new ArrayList<>();
     for (String name : ALL) {
       Loop.Cycle cycle = peers.get(name).cycle("counted");
@@ -118,24 +111,11 @@ final class RedisBench {
       figures.add(Figure.of(name, calls.all() / (double) COUNTED)
           .with("scripts", calls.scripts() / (double) COUNTED));
     }
-    Row row = Row.now(STORE, Workload.COMMANDS, figures);
+    return figures;
+  }
+
+  private static Row fewScripts(Row row) {
     double scripts = row.ours().beside("scripts");
     return row.with(new Bar("scripts", "脚本", "<= 2", Text.number(scripts), scripts <= 2));
-  }
-
-  private Row separateLocks() throws Exception {
-    return Row.now(
-            STORE,
-            Workload.SEPARATE,
-            Compared.contention(scale.warm(), peers, ALL, Compared.THREADS, "separate:%d"))
-        .atLeast(Peers.FLOOR, 0.9);
-  }
-
-  private Row oneLock() throws Exception {
-    return Row.now(
-            STORE,
-            Workload.SHARED,
-            Compared.contention(scale.warm(), peers, LOCKS, Compared.THREADS, "one"))
-        .atLeast(RedisPeers.REDISSON, 20);
   }
 }

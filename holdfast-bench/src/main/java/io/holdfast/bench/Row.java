@@ -47,6 +47,13 @@ record Row(
     return new Row(store, workload, size, figures, more, load);
   }
 
+  /** Returns the same, with somebody who was measured after the others; the load is that of now. */
+  Row beside(Figure figure) {
+    List<Figure> more = new ArrayList<>(figures);
+    more.add(figure);
+    return new Row(store, workload, size, more, bars, loadNow());
+  }
+
   /** Ours has to be at least so many times another's. */
   Row atLeast(String beside, double bar) {
     return with(Bar.atLeast(ours().median() / figure(beside).median(), beside, bar));

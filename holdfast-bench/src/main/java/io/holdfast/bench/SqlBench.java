@@ -3,48 +3,55 @@ package io.holdfast.bench;
 
 import io.holdfast.testkit.sql.SqlKind;
 import io.holdfast.testkit.sql.SqlServer;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
 /** SQL servers that commit durably: beside others, and beside the plainest pair of updates. */
 final class SqlBench {
   private static final List<String> LOCKS = List.of(Peers.US, SqlPeers.SPRING);
+  private static final Contenders WHO = new Contenders(
+      List.of(Peers.FLOOR, Peers.US, SqlPeers.STORE, SqlPeers.SPRING, SqlPeers.SHEDLOCK),
+      List.of(Peers.FLOOR, Peers.US, SqlPeers.SPRING),
+      LOCKS,
+      LOCKS,
+      List.of(Peers.US));
 
   /** Milliseconds, where the server tells who waits. */
   private static final double MOST_PUSHED = 1.5;
 
-  private final Scale scale;
-  private final SqlKind kind;
-  private final String name;
-  private final SqlServer server;
+  private SqlBench() {}
 
-  private SqlBench(Scale scale, SqlKind kind, SqlServer server) {
-    this.scale = scale;
-    this.kind = kind;
-    this.server = server;
-    this.name = switch (kind) {
+  /** Returns nothing, and says so, for a server that is not there and not required. */
+  static List<Row> run(Scale scale, SqlKind kind, Consumer<String> about) throws Exception {
+    if (!Wanted.isMeasured(kind.toString(), kind.isThere())) {
+      return List.of();
+    }
+    try (SqlServer server = kind.start()) {
+      about.accept(server.version() + ", each commit on disk");
+      String name = name(kind);
+      String uri = uri(kind, server);
+      IdleWaiters idle = new IdleWaiters(scale, uri, server, kind);
+      StoreRows rows = new StoreRows(name, scale, WHO)
+          .bars(Workload.UNCONTENDED, row -> row.atLeast(Peers.FLOOR, 0.9))
+          .bars(Workload.SHARED, row -> row.atLeast(SqlPeers.SPRING, 20))
+          .bars(Workload.PROCESSES, row -> row.atLeast(SqlPeers.SPRING, 5).even())
+          .bars(Workload.HAND_OVER, row -> handOver(kind, row))
+          .bars(Workload.IDLE, row -> row.atMost(SqlPeers.SPRING, 0.1));
+      rows.measure(uri, Processes.SHORT_TURN, idle::counted);
+      rows.add(Workload.IDLE, idle.figures());
+      return rows.all();
+    }
+  }
+
+  private static String name(SqlKind kind) {
+    return switch (kind) {
       case POSTGRESQL -> "PostgreSQL";
       case MARIADB -> "MariaDB";
       case MYSQL -> "MySQL";
     };
   }
 
-  /** Returns nothing, and says so, for a server that is not there and not required. */
-  static List<Row> run(Scale scale, SqlKind kind, Consumer<String> about) throws Exception {
-    boolean required = System.getProperty("holdfast.stores", "").equals("required");
-    if (!required && !kind.isThere()) {
-      System.out.println(
-          kind + ": not measured, the server was not found (dev/servers brings one)");
-      return List.of();
-    }
-    try (SqlServer server = kind.start()) {
-      about.accept(server.version() + ", each commit on disk");
-      return new SqlBench(scale, kind, server).all();
-    }
-  }
-
-  private String uri() {
+  private static String uri(SqlKind kind, SqlServer server) {
     // one driver for both, which all contenders share
     String uri = server.storeUri();
     return kind == SqlKind.MYSQL
@@ -52,51 +59,7 @@ final class SqlBench {
         : uri;
   }
 
-  private List<Row> all() throws Exception {
-    List<Row> rows = new ArrayList<>();
-    try (Peers peers = Peers.of(uri())) {
-      rows.add(uncontended(peers));
-      rows.add(Row.now(
-          name,
-          Workload.SEPARATE,
-          Compared.contention(
-              scale.warm(),
-              peers,
-              List.of(Peers.FLOOR, Peers.US, SqlPeers.SPRING),
-              Compared.THREADS,
-              "separate:%d")));
-      rows.add(Row.now(
-              name,
-              Workload.SHARED,
-              Compared.contention(scale.warm(), peers, LOCKS, Compared.THREADS, "one"))
-          .atLeast(SqlPeers.SPRING, 20));
-      rows.addAll(Growth.byLocks(name, scale, peers, LOCKS));
-    }
-    IdleWaiters idle = new IdleWaiters(scale, uri(), name, server, kind);
-    try (Processes processes = new Processes(scale, uri(), LOCKS)) {
-      rows.add(Row.now(name, Workload.PROCESSES, processes.contend(Processes.Counted.NOTHING))
-          .atLeast(SqlPeers.SPRING, 5)
-          .even());
-      rows.addAll(Growth.byWaiters(name, scale, processes, LOCKS));
-      rows.add(handOver(processes));
-      for (int holds : scale.storeHolds()) {
-        rows.addAll(
-            Keeping.rows(name, holds, scale.keep(), processes, List.of(Peers.US), idle::counted));
-      }
-    }
-    rows.add(idle.row());
-    return rows;
-  }
-
-  private Row uncontended(Peers peers) throws Exception {
-    List<String> all =
-        List.of(Peers.FLOOR, Peers.US, SqlPeers.STORE, SqlPeers.SPRING, SqlPeers.SHEDLOCK);
-    return Row.now(name, Workload.UNCONTENDED, Compared.alone(scale, peers, all))
-        .atLeast(Peers.FLOOR, 0.9);
-  }
-
-  private Row handOver(Processes processes) throws Exception {
-    Row row = Row.now(name, Workload.HAND_OVER, processes.swap(Processes.SHORT_TURN));
+  private static Row handOver(SqlKind kind, Row row) {
     if (kind != SqlKind.POSTGRESQL) {
       return row.atMost(SqlPeers.SPRING, 0.2);
     }

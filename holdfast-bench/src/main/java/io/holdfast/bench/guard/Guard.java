@@ -19,10 +19,14 @@ public final class Guard {
   private static final String HEAD = """
       # What a lock asks for
 
-      Counted, not timed, so that a busy machine gives the same numbers: made by `dev/guard --write`, and compared by `GuardTest`, which fails on more and on
-      less. More has to have a reason, and less is to stay. Two clients of one process, default options, a server of its own for each store. What is counted is
-      what the server says that it was asked (for the map in memory, what the engine asks of the store; for SQLite, what its log has). "Within" is between waiters of
-      one client, who need no server. Nothing happens because time has passed, but for the last column: there the clocks are set forward by 12 s, once.
+      Counted, not timed, so that a busy machine gives the same numbers: made by \
+      `dev/guard --write`, and compared by `GuardTest`, which fails on more and on
+      less. More has to have a reason, and less is to stay. Two clients of one process, default \
+      options, a server of its own for each store. What is counted is
+      what the server says that it was asked (for the map in memory, what the engine asks of the \
+      store; for SQLite, what its log has). "Within" is between waiters of
+      one client, who need no server. Nothing happens because time has passed, but for the last \
+      column: there the clocks are set forward by 12 s, once.
 
       """;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.bench.guard;
 
+import io.holdfast.bench.Wanted;
 import io.holdfast.spi.Stores;
 import io.holdfast.testkit.FaultyStore;
 import io.holdfast.testkit.Verb;
@@ -54,7 +55,7 @@ enum Subjects {
 
   /** Whether its server can be started; true where it must be. */
   boolean isMeasured() {
-    return System.getProperty("holdfast.stores", "").equals("required") || isThere.getAsBoolean();
+    return Wanted.isMeasured(isThere.getAsBoolean());
   }
 
   /** Starts its server. */
