@@ -46,8 +46,9 @@ class BenchTest {
             .contains(Workload.WAITERS, Workload.LOCKS, Workload.KEPT_CPU, Workload.KEPT_HEAP);
       }
     }
+    // a share of the CPU is a difference, which in so short a time may be less than nothing
     assertThat(rows)
-        .filteredOn(row -> row.workload() != Workload.IDLE)
+        .filteredOn(row -> row.workload() != Workload.IDLE && row.workload() != Workload.KEPT_SHARE)
         .allSatisfy(row -> assertThat(row.ours().median()).as(row.text()).isNotNegative());
     assertThat(rows)
         .flatExtracting(Row::figures)
