@@ -19,7 +19,7 @@ final class Compared {
 
   /** One thread that takes a free lock and lets it go, by each of those that are named; then once more for the waits. */
   static List<Figure> alone(Scale scale, Peers peers, List<String> names) throws Exception {
-    List<Samples> rates = Trials.interleave(
+    List<Samples> rates = Trials.interleaveWarm(
         scale,
         names.stream().map(name -> alone(scale, peers.get(name))).toArray(Trials.Contender[]::new));
     List<Figure> figures = new ArrayList<>();
@@ -40,7 +40,7 @@ final class Compared {
   /** Threads that have a lock each. */
   static List<Figure> separate(Scale scale, Peers peers, List<String> names) throws Exception {
     List<Contention> contentions = contentions(peers, names, "separate:%d");
-    return figures(names, Trials.interleave(scale, turns(scale, contentions)), contentions);
+    return figures(names, Trials.interleaveWarm(scale, turns(scale, contentions)), contentions);
   }
 
   /** Threads that want one lock. */

@@ -25,6 +25,10 @@ final class Machine {
     lines.add(Text.of(
         "%d trials of %d ms after %d to warm up, the contenders in turns",
         scale.trials(), scale.trial().toMillis(), scale.warmUps()));
+    lines.add(Text.of(
+        "one thread alone, and 16 with a lock each: more turns to warm up, until each contender has done"
+            + " %,d cycles, for %d s at most",
+        Trials.WARM_CYCLES, scale.longestWarmUp().toSeconds()));
     return lines;
   }
 

@@ -19,7 +19,7 @@ final class MemoryBench {
   static List<Row> run(Scale scale) throws Exception {
     try (Holdfast holdfast = Holdfast.connect("memory:")) {
       DistributedLock lock = holdfast.lock("order:42");
-      Samples rate = Trials.interleave(
+      Samples rate = Trials.interleaveWarm(
               scale, () -> Loop.perSecond(scale.trial(), BATCH, () -> cycle(lock)))
           .get(0);
       double nanos = 1e9 / rate.median();

@@ -12,6 +12,8 @@ final class Pages {
   private static final String MADE = """
       Made by `dev/bench --write`. Default options everywhere; medians of trials in turns, with the \
       least and the greatest trial in brackets.
+      Turns to warm up come first, for the compiler, and do not count: the page of a group says how \
+      many, and until how many cycles where each thread has a lock for itself.
       Take ratios and order, not digits. Load is the machine's load average at the end of a row: \
       what is above one or two was not ours alone.
       """;

@@ -8,6 +8,7 @@ import java.util.List;
  * How long everything is measured.
  *
  * @param warmUps how often before that, for the compiler
+ * @param longestWarmUp how long each contender goes on with that at most where it wants {@link Trials#WARM_CYCLES}
  * @param trials how often each contender has its turn; the median counts
  * @param trial how long a turn is
  * @param holds how many holds are kept at once
@@ -19,6 +20,7 @@ import java.util.List;
  */
 record Scale(
     int warmUps,
+    Duration longestWarmUp,
     int trials,
     Duration trial,
     int holds,
@@ -34,6 +36,7 @@ record Scale(
   /** What the published numbers are made with. */
   static final Scale FULL = new Scale(
       25,
+      Duration.ofSeconds(15),
       15,
       Duration.ofMillis(400),
       100_000,
@@ -46,6 +49,7 @@ record Scale(
   /** Some minutes, for somebody who changes something. */
   static final Scale QUICK = new Scale(
       25,
+      Duration.ofSeconds(4),
       5,
       Duration.ofMillis(200),
       100_000,
@@ -58,6 +62,7 @@ record Scale(
   /** Just enough to see that everything runs. */
   static final Scale SMOKE = new Scale(
       0,
+      Duration.ofMillis(3),
       1,
       Duration.ofMillis(3),
       100,
@@ -69,7 +74,8 @@ record Scale(
 
   /** Returns the same with 100,000 locks kept on every server. */
   Scale everywhereMany() {
-    return new Scale(warmUps, trials, trial, holds, keep, redisHolds, MANY, waiters, locks);
+    return new Scale(
+        warmUps, longestWarmUp, trials, trial, holds, keep, redisHolds, MANY, waiters, locks);
   }
 
   /** Returns the same for something that resembles what was measured just before. */
@@ -84,6 +90,15 @@ record Scale(
 
   private Scale with(int warmUpsThen, int trialsThen) {
     return new Scale(
-        warmUpsThen, trialsThen, trial, holds, keep, redisHolds, storeHolds, waiters, locks);
+        warmUpsThen,
+        longestWarmUp,
+        trialsThen,
+        trial,
+        holds,
+        keep,
+        redisHolds,
+        storeHolds,
+        waiters,
+        locks);
   }
 }

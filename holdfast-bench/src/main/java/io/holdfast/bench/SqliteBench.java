@@ -34,7 +34,7 @@ final class SqliteBench {
       Contention apart = new Contention(IntStream.range(0, Compared.THREADS)
           .mapToObj(i -> Contention.of(holdfast.lock("order:43", leaseOfItsOwn(i))))
           .toList());
-      List<Samples> rates = Trials.interleave(
+      List<Samples> rates = Trials.interleaveWarm(
           scale,
           () -> Loop.perSecond(scale.trial(), BATCH, plain::run),
           () -> Loop.perSecond(scale.trial(), BATCH, () -> cycle(lock)),
