@@ -83,9 +83,9 @@ final class ConsulAttempt {
         .isAt(claim.key, index)
         .lock(claim.key, term.id, claim.value)
         .delete(claim.wanted);
-    return context
-        .calls
-        .txn(txn)
+    CompletableFuture<ConsulTxn.Answer> asked =
+        rounds == 0 ? context.firstTxn(txn) : context.calls.txn(txn);
+    return asked
         .thenApply(this::readable)
         .whenComplete((done, failure) -> {
           if (failure == null && done.isDone()) {

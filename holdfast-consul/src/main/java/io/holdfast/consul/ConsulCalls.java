@@ -53,12 +53,27 @@ final class ConsulCalls {
 
   /** Does a transaction, which a majority agrees to also if it only reads. */
   CompletableFuture<ConsulTxn.Answer> txn(ConsulTxn txn) {
+    return txn(txn, http::send);
+  }
+
+  /** The same on the calling thread, which waits for the answer; see {@link ConsulHttp#sendHere}. */
+  CompletableFuture<ConsulTxn.Answer> txnHere(ConsulTxn txn) {
+    return txn(txn, http::sendHere);
+  }
+
+  private CompletableFuture<ConsulTxn.Answer> txn(ConsulTxn txn, Way way) {
     return ask(
+        way,
         "PUT",
         "/v1/txn?consistent",
         txn.write(address.namespace(), address.partition()),
         status -> status == OK || status == ConsulErrors.CONFLICT,
         response -> answer(response));
+  }
+
+  /** How a request is sent. */
+  private interface Way {
+    CompletableFuture<ConsulHttp.Reply> send(ConsulHttp.Question question);
   }
 
   private ConsulTxn.Answer answer(ConsulHttp.Reply response) {
@@ -209,8 +224,18 @@ final class ConsulCalls {
       String body,
       Function<Integer, Boolean> isAnswer,
       Function<ConsulHttp.Reply, T> read) {
+    return ask(http::send, method, path, body, isAnswer, read);
+  }
+
+  private <T extends @Nullable Object> CompletableFuture<T> ask(
+      Way way,
+      String method,
+      String path,
+      String body,
+      Function<Integer, Boolean> isAnswer,
+      Function<ConsulHttp.Reply, T> read) {
     ConsulHttp.Question question = new ConsulHttp.Question(method, path, body, timeout);
-    return judged(http.send(question), isAnswer, read).exceptionallyCompose(failure -> {
+    return judged(way.send(question), isAnswer, read).exceptionallyCompose(failure -> {
       if (!ConsulErrors.isRefused(failure) || !address.isTokenRead()) {
         return CompletableFuture.failedFuture(failure);
       }

@@ -49,6 +49,16 @@ final class ConsulContext {
     this.events = events;
   }
 
+  /**
+   * Does a verb's first transaction, on the thread that calls the verb if that waits for it anyway. One that was
+   * interrupted before does not wait.
+   */
+  CompletableFuture<ConsulTxn.Answer> firstTxn(ConsulTxn txn) {
+    return runtime.callerWaits().getAsBoolean() && !Thread.currentThread().isInterrupted()
+        ? calls.txnHere(txn)
+        : calls.txn(txn);
+  }
+
   /** Returns the session for holds of this length. */
   ConsulSession session(Duration lease) {
     // whole milliseconds, rounded up

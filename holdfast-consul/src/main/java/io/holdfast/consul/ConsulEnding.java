@@ -38,7 +38,7 @@ final class ConsulEnding {
     }
     ConsulClaim.Tenure tenure = mine.tenure();
     if (tenure != null) {
-      return release(asked, tenure.revision(), tenure.term().id);
+      return release(asked, tenure.revision(), tenure.term().id, true);
     }
     if (known.isPresent() && !mine.isUnknown) {
       return over(asked, Outcome.NOT_THERE, false);
@@ -100,11 +100,12 @@ final class ConsulEnding {
         // an earlier end did that, and its answer was lost
         return over(asked, Outcome.RELEASED, false);
       }
-      return release(asked, seen.index(), seen.session());
+      return release(asked, seen.index(), seen.session(), false);
     });
   }
 
-  private CompletableFuture<Ended> release(Asked asked, long revision, String session) {
+  private CompletableFuture<Ended> release(
+      Asked asked, long revision, String session, boolean isFirst) {
     Duration left = asked
         .claim
         .grantedBefore()
@@ -117,7 +118,9 @@ final class ConsulEnding {
           .get(mine.wanted)
           .delete(mine.key)
           .delete(mine.wanted);
-      return context.calls.txn(txn).thenCompose(done -> {
+      CompletableFuture<ConsulTxn.Answer> told =
+          isFirst ? context.firstTxn(txn) : context.calls.txn(txn);
+      return told.thenCompose(done -> {
         if (done.isDone()) {
           // an earlier end was to keep the lock, and did not
           mine.keeper.ifPresent(context.calls::destroySession);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.consul;
 
+import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpHeaders;
@@ -10,6 +11,7 @@ import java.net.http.HttpResponse.BodySubscribers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -82,13 +84,55 @@ final class ConsulHttp {
 
   private CompletableFuture<Reply> send(Question question, int tried) {
     int agent = current.get();
-    return sendTo(agent, question).reply.exceptionallyCompose(failure -> {
-      leave(agent);
+    return orNext(agent, sendTo(agent, question).reply, question, tried);
+  }
+
+  private CompletableFuture<Reply> orNext(
+      int agent, CompletableFuture<Reply> asked, Question question, int tried) {
+    return asked.exceptionallyCompose(failure -> {
+      if (!ConsulErrors.isCancelled(failure)) {
+        leave(agent);
+      }
       if (ConsulErrors.isNotSent(failure) && tried < agents.size()) {
         return send(question, tried + 1);
       }
       return CompletableFuture.failedFuture(failure);
     });
+  }
+
+  /**
+   * As {@link #send}, on the calling thread, which waits for the answer: that saves what handing it from thread to thread
+   * costs, as much as a third of the request. Takes no longer than the question's timeout and a moment. An interrupt ends
+   * the request as if it was cancelled, and stays.
+   */
+  CompletableFuture<Reply> sendHere(Question question) {
+    int agent = current.get();
+    return orNext(agent, askHere(agent, question), question, 1);
+  }
+
+  private CompletableFuture<Reply> askHere(int agent, Question question) {
+    try {
+      HttpResponse<String> answer =
+          client.send(request(agent, question), head -> new ConsulBody(GRACE));
+      leaveIfUnable(agent, answer.statusCode());
+      return CompletableFuture.completedFuture(
+          new Reply(answer.statusCode(), answer.headers(), answer.body()));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return CompletableFuture.failedFuture(cancelled(e));
+    } catch (IOException e) {
+      // an interrupted thread closes a connection that it writes to
+      return CompletableFuture.failedFuture(
+          Thread.currentThread().isInterrupted() ? cancelled(e) : e);
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  private static CancellationException cancelled(Exception cause) {
+    CancellationException told = new CancellationException("interrupted while it was under way");
+    told.initCause(cause);
+    return told;
   }
 
   /** Sends it to the agent that is in use now. */
@@ -104,7 +148,7 @@ final class ConsulHttp {
     return sent;
   }
 
-  private Sent sendTo(int agent, Question question) {
+  private HttpRequest request(int agent, Question question) {
     URI base = agents.get(Math.floorMod(agent, agents.size()));
     HttpRequest.Builder request = HttpRequest.newBuilder(
             URI.create(base + question.path + parameters))
@@ -117,14 +161,16 @@ final class ConsulHttp {
     if (!token.isEmpty()) {
       request.header(TOKEN, token);
     }
+    return request.build();
+  }
+
+  private Sent sendTo(int agent, Question question) {
     CompletableFuture<Reply> reply = new CompletableFuture<>();
     CompletableFuture<HttpResponse<String>> raw = client.sendAsync(
-        request.build(),
+        request(agent, question),
         head -> BodySubscribers.mapping(BodySubscribers.ofString(StandardCharsets.UTF_8), body -> {
           // before whoever reads the reply asks the next
-          if (head.statusCode() >= SERVER_ERROR || head.statusCode() == TOO_MANY) {
-            leave(agent);
-          }
+          leaveIfUnable(agent, head.statusCode());
           reply.complete(new Reply(head.statusCode(), head.headers(), body));
           return body;
         }));
@@ -142,6 +188,12 @@ final class ConsulHttp {
       }
     });
     return new Sent(raw, reply);
+  }
+
+  private void leaveIfUnable(int agent, int status) {
+    if (status >= SERVER_ERROR || status == TOO_MANY) {
+      leave(agent);
+    }
   }
 
   /** Asks another agent from now on, unless somebody has changed to one already. */

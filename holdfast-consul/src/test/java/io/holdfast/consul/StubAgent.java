@@ -26,6 +26,9 @@ final class StubAgent implements AutoCloseable {
   /** What the test has it say; empty for what the servers say. May wait. */
   volatile Function<Asked, Optional<Reply>> script = asked -> Optional.empty();
 
+  /** Called between the head of each answer and its body. May wait. */
+  volatile Runnable beforeBody = () -> {};
+
   private final StubServers servers;
   private final ServerSocket listening;
   private final Thread accepting;
@@ -102,6 +105,8 @@ final class StubAgent implements AutoCloseable {
         String head = "HTTP/1.1 " + reply.status + " Stub\r\nContent-Length: " + body.length
             + "\r\n" + (reply.index == 0 ? "" : "X-Consul-Index: " + reply.index + "\r\n") + "\r\n";
         out.write(head.getBytes(StandardCharsets.US_ASCII));
+        out.flush();
+        beforeBody.run();
         out.write(body);
         out.flush();
       }

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.consul;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.Ended.Outcome;
+import io.holdfast.spi.Mode;
+import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreRuntime;
+import io.holdfast.testkit.Await;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Transactions on the thread that waits for them anyway. */
+class ConsulWaitingCallerTest {
+  private static final Duration LEASE = Duration.ofSeconds(10);
+
+  @RegisterExtension
+  final StubbedConsul consul = new StubbedConsul();
+
+  private final CountDownLatch over = new CountDownLatch(1);
+  private final StoreRuntime still = consul.still();
+  private final ConsulStore store = consul.store(consul.agent.endpoint());
+
+  @AfterEach
+  void letGo() {
+    over.countDown();
+  }
+
+  private void start(Duration timeout) {
+    store.start(
+        new StoreRuntime(
+            still.client(), still.ticker(), still.scheduler(), still.random(), timeout, () -> true),
+        consul.engine);
+    // its session is there from now on
+    Claim first = consul.claim(LEASE);
+    assertThat(Await.value(attempt(first))).isInstanceOf(Answer.Granted.class);
+    assertThat(end(first)).isEqualTo(Outcome.RELEASED);
+  }
+
+  private CompletionStage<Answer> attempt(Claim claim) {
+    return store.attempt(claim, Mode.QUEUE, store.time().plusSeconds(10));
+  }
+
+  private Outcome end(Claim claim) {
+    return Await.value(store.end(claim, Duration.ZERO, Instant.MIN)).outcome();
+  }
+
+  /** Asks on a thread of its own; what that was told, and whether it was interrupted when it had been told. */
+  private final class Caller {
+    private final CompletableFuture<CompletionStage<Answer>> told = new CompletableFuture<>();
+    private final CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+    private final Thread thread;
+
+    Caller(Claim claim) {
+      thread = new Thread(
+          () -> {
+            told.complete(attempt(claim));
+            interrupted.complete(Thread.currentThread().isInterrupted());
+          },
+          "caller");
+      thread.setDaemon(true);
+      thread.start();
+    }
+
+    boolean wasInterrupted() {
+      return Await.value(interrupted);
+    }
+
+    Throwable failure() {
+      return Await.failure(Await.value(told));
+    }
+  }
+
+  private static void assertUnknown(Throwable failure) {
+    assertThat(failure)
+        .isInstanceOfSatisfying(
+            StoreException.class, unknown -> assertThat(unknown.notApplied()).isFalse());
+  }
+
+  /** The JDK's client would wait for ever for the rest of an answer that has begun. */
+  @Test
+  void answerThatStopsInTheMiddle_isGivenUp() {
+    start(Duration.ofSeconds(1));
+    Claim mine = consul.claim(LEASE);
+    consul.agent.beforeBody = () -> StubbedConsul.hang(over);
+    Caller caller = new Caller(mine);
+    assertThat(caller.wasInterrupted()).isFalse();
+    assertUnknown(caller.failure());
+    assertThat(consul.engine.told).contains("disturbed");
+    consul.agent.beforeBody = () -> {};
+    assertThat(end(mine)).isEqualTo(Outcome.RELEASED);
+  }
+
+  /** So does an answer that does not begin. */
+  @Test
+  void answerThatDoesNotCome_isGivenUp() {
+    start(Duration.ofSeconds(1));
+    Claim mine = consul.claim(LEASE);
+    consul.agent.script = asked -> {
+      StubbedConsul.hang(over);
+      return Optional.empty();
+    };
+    Caller caller = new Caller(mine);
+    assertThat(caller.wasInterrupted()).isFalse();
+    assertUnknown(caller.failure());
+  }
+
+  /** Who is interrupted need not wait for the answer; that says nothing about the agent. */
+  @Test
+  void interrupt_endsTheWait() {
+    start(Duration.ofMinutes(1));
+    Claim mine = consul.claim(LEASE);
+    CountDownLatch isAsked = new CountDownLatch(1);
+    consul.agent.script = asked -> {
+      isAsked.countDown();
+      StubbedConsul.hang(over);
+      return Optional.empty();
+    };
+    Caller caller = new Caller(mine);
+    StubbedConsul.hang(isAsked);
+    caller.thread.interrupt();
+    assertThat(caller.wasInterrupted()).isTrue();
+    assertUnknown(caller.failure());
+    assertThat(consul.engine.told).isEmpty();
+    consul.agent.script = asked -> Optional.empty();
+    over.countDown();
+    // what the agent does with it after all is called off, or taken back
+    assertThat(end(mine)).isIn(Outcome.NOT_THERE, Outcome.RELEASED);
+    assertThat(Await.value(attempt(consul.claim(LEASE)))).isInstanceOf(Answer.Granted.class);
+  }
+
+  /** Who was interrupted before can still release: the request is made where no interrupt ends it. */
+  @Test
+  void interruptedBefore_isAskedAllTheSame() {
+    start(Duration.ofMinutes(1));
+    Claim mine = consul.claim(LEASE);
+    Thread.currentThread().interrupt();
+    CompletionStage<Answer> told = attempt(mine);
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(Await.value(told)).isInstanceOf(Answer.Granted.class);
+    Thread.currentThread().interrupt();
+    var ended = store.end(mine, Duration.ZERO, Instant.MIN);
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(Await.value(ended).outcome()).isEqualTo(Outcome.RELEASED);
+  }
+
+  /** An agent that is gone is left for the next one, which is not waited for here. */
+  @Test
+  void agentThatIsGone_isLeft() {
+    StubAgent other = consul.anotherAgent();
+    ConsulStore two = consul.store(consul.agent.endpoint() + "," + other.endpoint());
+    two.start(
+        new StoreRuntime(
+            still.client(),
+            still.ticker(),
+            still.scheduler(),
+            still.random(),
+            Duration.ofSeconds(20),
+            () -> true),
+        consul.engine);
+    Claim mine = consul.claim(LEASE);
+    assertThat(Await.value(two.attempt(mine, Mode.QUEUE, Instant.MAX)))
+        .isInstanceOf(Answer.Granted.class);
+    consul.agent.close();
+    // what was sent on the broken connection may have been done
+    CompletionStage<?> told = two.end(mine, Duration.ZERO, Instant.MIN);
+    told.exceptionally(unknown -> null);
+    Await.value(two.end(mine, Duration.ZERO, Instant.MIN));
+    assertThat(other.asked).isNotEmpty();
+  }
+}
