@@ -17,17 +17,8 @@ class QueueTurnTest {
 
   private static String attempt(
       RedisCommands<String, String> redis, String claim, String mode, String lease) {
-    return attempt(redis, claim, mode, lease, MINUTE);
-  }
-
-  private static String attempt(
-      RedisCommands<String, String> redis,
-      String claim,
-      String mode,
-      String lease,
-      String waiterLease) {
     return ShortWayTest.said(redis, RedisScript.ATTEMPT.text(), KEYS, new String[] {
-      claim, mode, NEVER, lease, "holder", waiterLease, MINUTE, "test:client:"
+      claim, mode, NEVER, lease, "holder", MINUTE, MINUTE, "test:client:"
     });
   }
 
@@ -37,8 +28,10 @@ class QueueTurnTest {
     try (RedisServer server = RedisServer.forgetful()) {
       server.call(redis -> {
         assertThat(attempt(redis, "aa-0", "T", MINUTE)).startsWith("G");
-        assertThat(attempt(redis, "aa-1", "Q", MINUTE, NO_TIME)).isEqualTo("B");
+        assertThat(attempt(redis, "aa-1", "Q", MINUTE)).isEqualTo("B");
         assertThat(attempt(redis, "aa-2", "Q", MINUTE)).isEqualTo("B");
+        // it died long ago; the queue's keys live on, as they do while anybody refreshes them
+        assertThat(redis.hset(KEYS[2], "aa-1", "1 " + MINUTE + " holder")).isFalse();
         assertThat(attempt(redis, "aa-0", "T", NO_TIME)).startsWith("G");
         assertThat(attempt(redis, "aa-2", "Q", MINUTE)).startsWith("G");
         return true;

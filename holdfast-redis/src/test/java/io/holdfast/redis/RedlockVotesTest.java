@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lettuce.core.api.sync.RedisCommands;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What one node says to requests that others have overtaken: of a claim's numbers, only the last one counts. */
+class RedlockVotesTest {
+  private static final String MARKER = "holdfast:{}:m";
+  private static final String RECORD = "holdfast:{x}";
+  private static final String WAITERS = "holdfast:{x}:w";
+  private static final String CLAIM = "aa-1";
+  private static final String NEVER = "4503599627370496";
+  private static final String MINUTE = "60000000";
+  private static final String HOUR = "3600000000";
+
+  /** A new node votes at once. */
+  private static final String AT_ONCE = "0";
+
+  private static long now(RedisCommands<String, String> redis) {
+    List<String> clock = redis.time();
+    return Long.parseLong(clock.get(0)) * 1_000_000 + Long.parseLong(clock.get(1));
+  }
+
+  private static String attempt(RedisCommands<String, String> redis, String claim, long number) {
+    String[] keys = {MARKER, RECORD, WAITERS};
+    return ShortWayTest.said(redis, RedisScript.REDLOCK_ATTEMPT.text(), keys, new String[] {
+      HOUR, AT_ONCE, HOUR, HOUR, claim, "" + number, "T", NEVER, MINUTE, "holder", MINUTE
+    });
+  }
+
+  private static String keep(
+      RedisCommands<String, String> redis, String claim, long number, String lease) {
+    String[] keys = {MARKER, RECORD, WAITERS};
+    return ShortWayTest.said(redis, RedisScript.REDLOCK_KEEP.text(), keys, new String[] {
+      HOUR, AT_ONCE, HOUR, claim, "" + number, lease
+    });
+  }
+
+  private static String end(RedisCommands<String, String> redis, String claim, long number) {
+    String[] keys = {RECORD, WAITERS};
+    return ShortWayTest.said(redis, RedisScript.REDLOCK_END.text(), keys, new String[] {
+      HOUR, "test:client:", claim, "" + number, "0"
+    });
+  }
+
+  private static String evict(RedisCommands<String, String> redis, long number) {
+    String[] keys = {RECORD, WAITERS};
+    return ShortWayTest.said(redis, RedisScript.REDLOCK_EVICT.text(), keys, new String[] {
+      HOUR, "test:client:", "" + number
+    });
+  }
+
+  /** A renewal that was sent for an earlier number is no word for the later one: it changes nothing. */
+  @Test
+  void renewalOfAnEarlierNumber_isNotApplied() {
+    try (RedisServer server = RedisServer.forgetful()) {
+      server.call(redis -> {
+        long first = now(redis);
+        assertThat(attempt(redis, CLAIM, first)).isEqualTo("A");
+        assertThat(keep(redis, CLAIM, first, MINUTE)).isEqualTo("H 0");
+        assertThat(attempt(redis, CLAIM, first + 1)).isEqualTo("A");
+        String until = redis.hget(RECORD, "u");
+        assertThat(keep(redis, CLAIM, first, HOUR)).isEqualTo("N");
+        assertThat(redis.hget(RECORD, "u")).isEqualTo(until);
+        assertThat(keep(redis, CLAIM, first + 1, HOUR)).isEqualTo("H 0");
+        assertThat(redis.hget(RECORD, "u")).isNotEqualTo(until);
+        return true;
+      });
+    }
+  }
+
+  /** The end comes before the attempt that it takes back: the attempt is refused, and so is all up to its number. */
+  @Test
+  void attemptThatComesAfterItsEnd_isRefused() {
+    try (RedisServer server = RedisServer.forgetful()) {
+      server.call(redis -> {
+        long number = now(redis);
+        assertThat(end(redis, CLAIM, number)).isEqualTo("N");
+        assertThat(attempt(redis, CLAIM, number)).isEqualTo("S");
+        assertThat(attempt(redis, "aa-2", number - 1)).isEqualTo("S");
+        assertThat(attempt(redis, "aa-2", number + 1)).isEqualTo("A");
+        return true;
+      });
+    }
+  }
+
+  /** Who looked at one grant does not end the next one. */
+  @Test
+  void evictionOfAnEarlierGrant_leavesTheNext() {
+    try (RedisServer server = RedisServer.forgetful()) {
+      server.call(redis -> {
+        long first = now(redis);
+        assertThat(attempt(redis, CLAIM, first)).isEqualTo("A");
+        assertThat(end(redis, CLAIM, first)).isEqualTo("R");
+        assertThat(attempt(redis, "aa-2", first + 1)).isEqualTo("A");
+        assertThat(evict(redis, first)).isEqualTo("0");
+        assertThat(keep(redis, "aa-2", first + 1, MINUTE)).isEqualTo("H 0");
+        assertThat(evict(redis, first + 1)).isEqualTo("1");
+        assertThat(keep(redis, "aa-2", first + 1, MINUTE)).isEqualTo("N");
+        return true;
+      });
+    }
+  }
+}
