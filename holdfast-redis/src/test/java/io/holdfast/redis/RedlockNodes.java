@@ -70,8 +70,13 @@ final class RedlockNodes implements AutoCloseable {
 
   /** Opens a store with the rule of these nodes. */
   RedlockStore store() {
+    return store(rule);
+  }
+
+  /** Opens a store with another rule, of the same longest lease. */
+  RedlockStore store(RedlockRule other) {
     StoreAddress address = StoreAddress.parse(uri());
-    return RedlockStore.at(address, new RedlockAddress(address), rule);
+    return RedlockStore.at(address, new RedlockAddress(address), other);
   }
 
   /** Whether each node has given its vote for a lock to somebody. */
