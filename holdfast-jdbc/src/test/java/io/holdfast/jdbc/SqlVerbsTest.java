@@ -190,6 +190,10 @@ class SqlVerbsTest {
       assertThat(Client.get(a.store.inspect(LockKey.of("x"))).map(LockInfo::waiters))
           .isEqualTo(Optional.of(0));
       a.end(other);
+      // and one that is free, which who had it last takes by the short way
+      assertThat(Client.get(a.store.attempt(claim, Mode.QUEUE, past)))
+          .isInstanceOf(Answer.Late.class);
+      assertThat(Client.get(a.store.inspect(LockKey.of("x")))).isEmpty();
     }
   }
 
@@ -221,6 +225,12 @@ class SqlVerbsTest {
     Claim first = a.claim("x");
     a.granted(first);
     a.end(first);
+    // the one knows that the row is there and takes it by the short way, the other does not
+    isNotAppliedAfterAFinalEnd(a);
+    isNotAppliedAfterAFinalEnd(client(kind));
+  }
+
+  private void isNotAppliedAfterAFinalEnd(Client a) throws SQLException {
     Claim late = a.claim("x");
     CompletionStage<Answer> answer;
     Instant giveUp = a.store.time().plusMillis(300);
@@ -321,6 +331,23 @@ class SqlVerbsTest {
     assertThat(a.end(third).outcome()).isEqualTo(Outcome.WITHDRAWN);
     assertThat(b.end(second).outcome()).isEqualTo(Outcome.RELEASED);
     assertThat(Client.get(a.store.inspect(LockKey.of("x")))).isEmpty();
+  }
+
+  /** Who has not been heard of for the lease of a waiter is passed over, though its row is still there. */
+  @ParameterizedTest
+  @EnumSource
+  void aDeadWaiter_isPassedOver(SqlKind kind) {
+    Client a = client(kind);
+    Client b = client(kind);
+    Claim held = a.fair("x");
+    a.granted(held);
+    Claim dead = b.fair("x");
+    Claim next = a.fair("x");
+    assertThat(b.busy(dead).queued()).isTrue();
+    assertThat(a.busy(next).queued()).isTrue();
+    a.end(held);
+    server().execute("UPDATE holdfast_waiter SET until_us = 1 WHERE claim = '" + dead.id() + "'");
+    assertThat(a.granted(next).revision()).isPositive();
   }
 
   /** Old rows go; what is held, kept or young stays, and so do the tokens. */
