@@ -95,15 +95,20 @@ class EtcdOrderTest {
     etcd.end(waiter);
   }
 
-  /** A grant under the waiters' lease promises two seconds of it: the hold's own lease, begun before, must not end first. */
+  /** A grant under the waiters' lease promises all of it: the hold's own lease, begun before, must not end first. */
   @Test
   void moveToTheHoldsLease_doesNotEndWhatWasPromised() {
-    Duration brief = Duration.ofSeconds(2);
+    Duration brief = EtcdContext.WAITER_LEASE;
+    etcd.ticker.stop();
     Claim holder = etcd.claim(brief);
     etcd.grant(holder);
     etcd.ticker.pass(brief.dividedBy(20));
     Claim waiter = etcd.claim(brief);
     assertThat(etcd.attempt(waiter, Mode.QUEUE)).isInstanceOf(Answer.Busy.class);
+    Await.until("it is under the waiters' lease", () -> {
+      EtcdLease.Term under = etcd.mine(waiter).place.term();
+      return under != null && under == context.waiting.current();
+    });
     etcd.end(holder);
     Await.until("it is granted", () -> !etcd.engine.told.isEmpty());
     EtcdLease.Term promised = Objects.requireNonNull(context.waiting.current());
