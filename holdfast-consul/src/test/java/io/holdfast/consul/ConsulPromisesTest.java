@@ -78,6 +78,23 @@ class ConsulPromisesTest {
     grant(claim());
   }
 
+  /** An attempt is given up while its session is being made: it asks for no lock when the session is there. */
+  @Test
+  void attempt_whoseSessionComesAfterGiveUpAt_isLate() {
+    store.start(consul.still(), engine);
+    agent.script = asked -> {
+      if (asked.isFor("/v1/session/create")) {
+        consul.ticker.pass(Duration.ofSeconds(6));
+      }
+      return Optional.empty();
+    };
+    Instant giveUpAt = store.time().plusSeconds(5);
+    assertThat(Await.value(store.attempt(claim(), Mode.TRY, giveUpAt)))
+        .isInstanceOf(Answer.Late.class);
+    assertThat(agent.count("/v1/session/create")).isOne();
+    assertThat(agent.count("lock:job")).isZero();
+  }
+
   /** What was found is final only when no attempt can come behind it. */
   @Test
   void end_isFinalBehindTheLastAttempt() {
