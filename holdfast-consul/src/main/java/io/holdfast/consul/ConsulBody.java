@@ -6,38 +6,31 @@ import java.net.http.HttpResponse.BodySubscribers;
 import java.net.http.HttpTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow.Subscription;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 /**
- * Reads the text of an answer whose head has come, for a limited time: the JDK's client looks at the time until the head
+ * Reads the text of an answer whose head has come, until its time is up: the JDK's client looks at the time until the head
  * only, and who waits for it would wait for ever for an agent that stops in the middle.
  */
 final class ConsulBody implements BodySubscriber<String> {
   private final BodySubscriber<String> text = BodySubscribers.ofString(StandardCharsets.UTF_8);
   private final CompletableFuture<Subscription> source = new CompletableFuture<>();
-  private final CompletionStage<String> body;
+  private final CompletableFuture<String> body =
+      text.getBody().toCompletableFuture().copy();
 
-  ConsulBody(Duration most) {
-    body = text.getBody()
-        .toCompletableFuture()
-        .copy()
-        .orTimeout(most.toMillis(), TimeUnit.MILLISECONDS)
-        .exceptionallyCompose(failure -> {
-          if (!(ConsulErrors.unwrap(failure) instanceof TimeoutException)) {
-            return CompletableFuture.failedFuture(failure);
-          }
-          CompletionStage<Subscription> open = source;
-          // closes the connection
-          open.thenAccept(Subscription::cancel);
-          return CompletableFuture.failedFuture(
-              new HttpTimeoutException("the answer was not read in time"));
-        });
+  /** Makes one that is given up when the stage completes. */
+  ConsulBody(CompletionStage<?> due) {
+    due.thenAccept(over -> {
+      HttpTimeoutException late = new HttpTimeoutException("the answer was not read in time");
+      if (body.completeExceptionally(late)) {
+        CompletionStage<Subscription> open = source;
+        // closes the connection
+        open.thenAccept(Subscription::cancel);
+      }
+    });
   }
 
   @Override

@@ -2,6 +2,7 @@
 package io.holdfast.consul;
 
 import io.holdfast.ConfigurationException;
+import io.holdfast.Scheduler;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.spi.StoreEvents;
 import io.holdfast.spi.StoreException;
@@ -56,9 +57,9 @@ final class ConsulCalls {
     return txn(txn, http::send);
   }
 
-  /** The same on the calling thread, which waits for the answer; see {@link ConsulHttp#sendHere}. */
-  CompletableFuture<ConsulTxn.Answer> txnHere(ConsulTxn txn) {
-    return txn(txn, http::sendHere);
+  /** The same on the calling thread, which waits for the answer, if that can be; see {@link ConsulHttp#sendHere}. */
+  CompletableFuture<ConsulTxn.Answer> txnHere(ConsulTxn txn, Scheduler timer) {
+    return txn(txn, question -> http.sendHere(question, timer));
   }
 
   private CompletableFuture<ConsulTxn.Answer> txn(ConsulTxn txn, Way way) {

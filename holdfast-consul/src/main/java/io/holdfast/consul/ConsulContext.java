@@ -55,7 +55,7 @@ final class ConsulContext {
    */
   CompletableFuture<ConsulTxn.Answer> firstTxn(ConsulTxn txn) {
     return runtime.callerWaits().getAsBoolean() && !Thread.currentThread().isInterrupted()
-        ? calls.txnHere(txn)
+        ? calls.txnHere(txn, runtime.scheduler())
         : calls.txn(txn);
   }
 

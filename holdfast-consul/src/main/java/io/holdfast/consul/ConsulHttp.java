@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.consul;
 
+import io.holdfast.Scheduler;
+import io.holdfast.Scheduler.Scheduled;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -14,9 +16,11 @@ import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Pattern;
 import javax.net.ssl.SSLSocketFactory;
 
 /**
@@ -33,6 +37,8 @@ final class ConsulHttp {
 
   /** The client's own time-out ends with the headers; it comes first otherwise, as it knows more. */
   private static final Duration GRACE = Duration.ofMillis(500);
+
+  private static final Pattern ADDRESS = Pattern.compile("localhost|[0-9.]+|\\[.*]");
 
   private final HttpClient client;
   private final List<URI> agents;
@@ -101,19 +107,34 @@ final class ConsulHttp {
   }
 
   /**
-   * As {@link #send}, on the calling thread, which waits for the answer: that saves what handing it from thread to thread
-   * costs, as much as a third of the request. Takes no longer than the question's timeout and a moment. An interrupt ends
-   * the request as if it was cancelled, and stays.
+   * As {@link #send}; on the calling thread, which waits for the answer, if that takes no longer than the question's
+   * timeout and a moment. That saves what handing it from thread to thread costs, as much as a third of the request. An
+   * interrupt ends the request as if it was cancelled, and stays.
+   *
+   * @param timer ends a wait for the rest of an answer
    */
-  CompletableFuture<Reply> sendHere(Question question) {
+  CompletableFuture<Reply> sendHere(Question question, Scheduler timer) {
     int agent = current.get();
-    return orNext(agent, askHere(agent, question), question, 1);
+    if (!needsNoLookup(agent(agent)) || ForkJoinTask.inForkJoinPool()) {
+      // nothing limits the look for a name's address; and while a worker of such a pool waits for the
+      // client, it runs whatever else stands in its line, which may wait for this very request
+      return send(question);
+    }
+    return orNext(agent, askHere(agent, question, timer), question, 1);
   }
 
-  private CompletableFuture<Reply> askHere(int agent, Question question) {
+  /** Whether the host is an address, or this machine. */
+  static boolean needsNoLookup(URI agent) {
+    return ADDRESS.matcher(agent.getHost()).matches();
+  }
+
+  private CompletableFuture<Reply> askHere(int agent, Question question, Scheduler timer) {
+    CompletableFuture<Boolean> due = new CompletableFuture<>();
+    Scheduled limit =
+        timer.schedule(() -> due.complete(true), question.timeout.plus(GRACE).toNanos());
     try {
       HttpResponse<String> answer =
-          client.send(request(agent, question), head -> new ConsulBody(GRACE));
+          client.send(request(agent, question), head -> new ConsulBody(due));
       leaveIfUnable(agent, answer.statusCode());
       return CompletableFuture.completedFuture(
           new Reply(answer.statusCode(), answer.headers(), answer.body()));
@@ -126,6 +147,8 @@ final class ConsulHttp {
           Thread.currentThread().isInterrupted() ? cancelled(e) : e);
     } catch (RuntimeException e) {
       return CompletableFuture.failedFuture(e);
+    } finally {
+      limit.cancel();
     }
   }
 
@@ -148,10 +171,13 @@ final class ConsulHttp {
     return sent;
   }
 
+  private URI agent(int number) {
+    return agents.get(Math.floorMod(number, agents.size()));
+  }
+
   private HttpRequest request(int agent, Question question) {
-    URI base = agents.get(Math.floorMod(agent, agents.size()));
     HttpRequest.Builder request = HttpRequest.newBuilder(
-            URI.create(base + question.path + parameters))
+            URI.create(agent(agent) + question.path + parameters))
         .timeout(question.timeout)
         .method(
             question.method,

@@ -10,12 +10,15 @@ import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreRuntime;
 import io.holdfast.testkit.Await;
+import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ForkJoinPool;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -28,7 +31,7 @@ class ConsulWaitingCallerTest {
   final StubbedConsul consul = new StubbedConsul();
 
   private final CountDownLatch over = new CountDownLatch(1);
-  private final StoreRuntime still = consul.still();
+  private final StoreRuntime real = consul.engine.runtime();
   private final ConsulStore store = consul.store(consul.agent.endpoint());
 
   @AfterEach
@@ -36,11 +39,15 @@ class ConsulWaitingCallerTest {
     over.countDown();
   }
 
-  private void start(Duration timeout) {
-    store.start(
+  private void start(ConsulStore started, Duration timeout) {
+    started.start(
         new StoreRuntime(
-            still.client(), still.ticker(), still.scheduler(), still.random(), timeout, () -> true),
+            real.client(), real.ticker(), real.scheduler(), real.random(), timeout, () -> true),
         consul.engine);
+  }
+
+  private void start(Duration timeout) {
+    start(store, timeout);
     // its session is there from now on
     Claim first = consul.claim(LEASE);
     assertThat(Await.value(attempt(first))).isInstanceOf(Answer.Granted.class);
@@ -154,20 +161,49 @@ class ConsulWaitingCallerTest {
     assertThat(Await.value(ended).outcome()).isEqualTo(Outcome.RELEASED);
   }
 
+  /** A worker of a fork-join pool that waited for the client would run whatever else stands in its line meanwhile. */
+  @Test
+  void workerOfAForkJoinPool_doesNotWait() {
+    start(Duration.ofMinutes(1));
+    CountDownLatch isReturned = new CountDownLatch(1);
+    consul.agent.script = asked -> {
+      StubbedConsul.hang(isReturned);
+      return Optional.empty();
+    };
+    ForkJoinPool pool = new ForkJoinPool(1);
+    try {
+      CompletionStage<Answer> told =
+          Await.value(CompletableFuture.supplyAsync(() -> attempt(consul.claim(LEASE)), pool));
+      assertThat(told.toCompletableFuture()).isNotDone();
+      isReturned.countDown();
+      assertThat(Await.value(told)).isInstanceOf(Answer.Granted.class);
+    } finally {
+      isReturned.countDown();
+      pool.shutdown();
+    }
+  }
+
+  /** Nobody waits for the address of a name, for which there is no limit. */
+  @Test
+  void hostsWithoutALookup() {
+    for (String agent : List.of(
+        "http://localhost:8500",
+        "http://127.0.0.1:8500",
+        "https://10.1.2.3",
+        "http://[::1]:8500")) {
+      assertThat(ConsulHttp.needsNoLookup(URI.create(agent))).as(agent).isTrue();
+    }
+    for (String agent : List.of("http://consul.service:8500", "http://localhost.example:8500")) {
+      assertThat(ConsulHttp.needsNoLookup(URI.create(agent))).as(agent).isFalse();
+    }
+  }
+
   /** An agent that is gone is left for the next one, which is not waited for here. */
   @Test
   void agentThatIsGone_isLeft() {
     StubAgent other = consul.anotherAgent();
     ConsulStore two = consul.store(consul.agent.endpoint() + "," + other.endpoint());
-    two.start(
-        new StoreRuntime(
-            still.client(),
-            still.ticker(),
-            still.scheduler(),
-            still.random(),
-            Duration.ofSeconds(20),
-            () -> true),
-        consul.engine);
+    start(two, Duration.ofSeconds(20));
     Claim mine = consul.claim(LEASE);
     assertThat(Await.value(two.attempt(mine, Mode.QUEUE, Instant.MAX)))
         .isInstanceOf(Answer.Granted.class);
