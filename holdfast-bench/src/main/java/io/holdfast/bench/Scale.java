@@ -59,16 +59,16 @@ record Scale(
       ALL_WAITERS,
       ALL_LOCKS);
 
-  /** Just enough to see that everything runs. */
+  /** Just enough to see that everything runs, and that what is kept takes more than a heap goes up and down by itself. */
   static final Scale SMOKE = new Scale(
       0,
       Duration.ofMillis(3),
       1,
       Duration.ofMillis(3),
-      100,
+      10_000,
       Duration.ofMillis(20),
+      List.of(300),
       List.of(100),
-      List.of(20),
       List.of(1, 8),
       List.of(1, 32));
 
