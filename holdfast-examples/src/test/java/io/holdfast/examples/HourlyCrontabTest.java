@@ -11,7 +11,7 @@ import java.util.List;
 class HourlyCrontabTest extends HourlyMessageCases {
   /** The first contact with the store is within the wait here; when it takes all of it, the answer is 69 and not 75. */
   private static final int FIRST_CONTACT_MILLIS =
-      3_000 * Integer.getInteger("holdfast.patience", 1);
+      8_000 * Integer.getInteger("holdfast.patience", 1);
 
   @Override
   List<String> commandLine(int waitMillis) throws IOException {
