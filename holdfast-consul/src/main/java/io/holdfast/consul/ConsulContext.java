@@ -49,12 +49,9 @@ final class ConsulContext {
     this.events = events;
   }
 
-  /**
-   * Does a verb's first transaction, on the thread that calls the verb if that waits for it anyway. One that was
-   * interrupted before does not wait.
-   */
+  /** Does a verb's first transaction, on the thread that calls the verb if that waits for it anyway, and can. */
   CompletableFuture<ConsulTxn.Answer> firstTxn(ConsulTxn txn) {
-    return runtime.callerWaits().getAsBoolean() && !Thread.currentThread().isInterrupted()
+    return runtime.callerWaits().getAsBoolean()
         ? calls.txnHere(txn, runtime.scheduler())
         : calls.txn(txn);
   }

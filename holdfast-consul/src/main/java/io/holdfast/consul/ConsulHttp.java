@@ -41,14 +41,16 @@ final class ConsulHttp {
   private static final Pattern ADDRESS = Pattern.compile("localhost|[0-9.]+|\\[.*]");
 
   private final HttpClient client;
-  private final List<URI> agents;
+  private final List<Agent> agents;
   private final String parameters;
   private final AtomicInteger current = new AtomicInteger();
   private volatile String token;
 
   ConsulHttp(ConsulAddress address) {
     this.client = address.client();
-    this.agents = address.agents();
+    this.agents = address.agents().stream()
+        .map(agent -> new Agent(agent, needsNoLookup(agent)))
+        .toList();
     this.parameters = address.parameters();
     this.token = address.token();
   }
@@ -62,6 +64,9 @@ final class ConsulHttp {
    * @param timeout for the whole of it
    */
   record Question(String method, String path, String body, Duration timeout) {}
+
+  /** An agent, and whether nobody has to look for its address. */
+  private record Agent(URI uri, boolean needsNoLookup) {}
 
   /** What an agent answered. */
   record Reply(int status, HttpHeaders headers, String body) {}
@@ -115,9 +120,13 @@ final class ConsulHttp {
    */
   CompletableFuture<Reply> sendHere(Question question, Scheduler timer) {
     int agent = current.get();
-    if (!needsNoLookup(agent(agent)) || ForkJoinTask.inForkJoinPool()) {
-      // nothing limits the look for a name's address; and while a worker of such a pool waits for the
-      // client, it runs whatever else stands in its line, which may wait for this very request
+    // nothing limits the look for a name's address; while a worker of such a pool waits for the
+    // client, it runs whatever else stands in its line, which may wait for this very request; and who
+    // was interrupted before could not wait
+    boolean mayWait = agent(agent).needsNoLookup
+        && !ForkJoinTask.inForkJoinPool()
+        && !Thread.currentThread().isInterrupted();
+    if (!mayWait) {
       return send(question);
     }
     return orNext(agent, askHere(agent, question, timer), question, 1);
@@ -171,13 +180,13 @@ final class ConsulHttp {
     return sent;
   }
 
-  private URI agent(int number) {
+  private Agent agent(int number) {
     return agents.get(Math.floorMod(number, agents.size()));
   }
 
   private HttpRequest request(int agent, Question question) {
     HttpRequest.Builder request = HttpRequest.newBuilder(
-            URI.create(agent(agent) + question.path + parameters))
+            URI.create(agent(agent).uri + question.path + parameters))
         .timeout(question.timeout)
         .method(
             question.method,
