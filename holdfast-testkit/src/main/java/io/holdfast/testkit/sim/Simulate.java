@@ -5,7 +5,7 @@ import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
@@ -57,6 +57,7 @@ public final class Simulate {
       if (broken.incrementAndGet() <= MOST_SAID) {
         out.println(run.report());
       }
+      return true;
     });
     out.println(totals);
     out.println(broken + " seeds broke an invariant");
@@ -68,11 +69,11 @@ public final class Simulate {
    * @param first the first seed
    * @param last the one after the last
    * @param flaw what is wrong with the protocol; null for the right one
-   * @param broken is told of each run that broke something, on the thread that ran it
+   * @param broken is told of each run that broke something, on the thread that ran it, and says whether to go on
    * @return what all of them did
    * @throws InterruptedException if the thread is interrupted; the others go on to the end of the range
    */
-  public static Totals range(long first, long last, @Nullable Flaw flaw, Consumer<Run> broken)
+  public static Totals range(long first, long last, @Nullable Flaw flaw, Predicate<Run> broken)
       throws InterruptedException {
     Totals totals = new Totals();
     AtomicLong next = new AtomicLong(first);
@@ -83,8 +84,8 @@ public final class Simulate {
             for (long seed = next.getAndIncrement(); seed < last; seed = next.getAndIncrement()) {
               Run run = Run.of(seed, flaw);
               totals.add(run);
-              if (run.isBroken()) {
-                broken.accept(run);
+              if (run.isBroken() && !broken.test(run)) {
+                next.set(last);
               }
             }
           },

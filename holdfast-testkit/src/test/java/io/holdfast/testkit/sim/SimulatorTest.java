@@ -50,9 +50,9 @@ class SimulatorTest {
   void everyInvariant_holdsInEverySeed() throws InterruptedException {
     List<String> broken = Collections.synchronizedList(new ArrayList<>());
     Totals totals = Simulate.range(FIRST, FIRST + SEEDS, null, run -> {
-      if (broken.size() < MOST_SAID) {
-        broken.add(run.report());
-      }
+      broken.add(run.report());
+      // a seed in which time stands still takes as long as hundreds of others
+      return broken.size() < MOST_SAID;
     });
     System.out.println(totals);
     assertEquals(List.of(), broken, () -> String.join("\n", broken));
