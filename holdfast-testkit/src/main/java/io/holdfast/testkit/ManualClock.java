@@ -36,6 +36,9 @@ public final class ManualClock implements Ticker, Scheduler {
   private static final Duration STEP = Duration.ofMillis(100);
   private static final long PAUSE_NANOS = 1_000_000;
 
+  /** So many tasks at one time have no end: each of them schedules another one for at once. */
+  private static final int MOST_AT_ONE_TIME = 1_000_000;
+
   private final ReentrantLock state = new ReentrantLock();
   private final ReentrantLock moving = new ReentrantLock();
   private final PriorityQueue<Task> tasks =
@@ -86,15 +89,28 @@ public final class ManualClock implements Ticker, Scheduler {
    *
    * @param by how far; zero runs what is due now
    * @throws IllegalArgumentException if it is negative
+   * @throws IllegalStateException if it would never return, since a million tasks became due without any time in between
    */
   public void advance(Duration by) {
     long target = requireForward(by) + nanos();
     move(() -> {
-      for (Task task = nextUntil(target); task != null; task = nextUntil(target)) {
-        task.work.run();
-      }
+      runUntil(target);
       setNanos(target);
     });
+  }
+
+  private void runUntil(long target) {
+    long at = nanos();
+    int since = 0;
+    for (Task task = nextUntil(target); task != null; task = nextUntil(target)) {
+      since = task.dueNanos > at ? 0 : since + 1;
+      at = Math.max(at, task.dueNanos);
+      if (since >= MOST_AT_ONE_TIME) {
+        throw new IllegalStateException(
+            "time stands still: there is always another task that is due at once");
+      }
+      task.work.run();
+    }
   }
 
   /**

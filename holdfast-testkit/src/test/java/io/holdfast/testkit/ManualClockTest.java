@@ -42,6 +42,22 @@ class ManualClockTest {
     assertThat(ran).containsExactly("second@50");
   }
 
+  /** Whoever asks to be woken at once, again and again, is found out; many wake-ups with time in between are none of that. */
+  @Test
+  void advance_withoutAnEnd_isRefused() {
+    wakeAgainAfter(1_000);
+    clock.advance(Duration.ofSeconds(2));
+    wakeAgainAfter(0);
+    Duration more = Duration.ofSeconds(1);
+    assertThatThrownBy(() -> clock.advance(more))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("time stands still");
+  }
+
+  private void wakeAgainAfter(long nanos) {
+    clock.schedule(() -> wakeAgainAfter(nanos), nanos);
+  }
+
   /** What is due at once waits for a move, though one of zero. */
   @Test
   void schedule_withoutDelay_waitsForAMove() {
