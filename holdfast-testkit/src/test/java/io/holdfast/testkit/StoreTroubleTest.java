@@ -9,30 +9,13 @@ import io.holdfast.DistributedLock;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
-import io.holdfast.Moment;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.memory.MemoryDatabase;
-import io.holdfast.memory.MemoryStore;
-import io.holdfast.spi.Answer;
-import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
-import io.holdfast.spi.Ended;
-import io.holdfast.spi.Grant;
-import io.holdfast.spi.LockKey;
-import io.holdfast.spi.Mode;
-import io.holdfast.spi.StoreEvents;
-import io.holdfast.spi.StoreRuntime;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,11 +23,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A store that answers, but not so that it is of use: callers are told in time, and it is not asked without a pause. */
 class StoreTroubleTest {
-  private static final String NAME = "job";
+  private static final String NAME = OddStore.LOCK;
   private static final Duration LEASE = LockOptions.DEFAULT_LEASE;
 
   private final ManualClock clock = new ManualClock();
-  private final Odd odd = new Odd(new MemoryDatabase(clock));
+  private final OddStore odd = new OddStore(new MemoryDatabase(clock));
   private final FaultyStore store = new FaultyStore(odd);
   private final Faults faults = store.faults();
   private final Holdfast holdfast = Holdfast.builder()
@@ -89,6 +72,20 @@ class StoreTroubleTest {
     assertThatThrownBy(lock(fair)::tryAcquire).isInstanceOf(StoreUnavailableException.class);
     assertThatThrownBy(() -> clock.whileTimePasses(() -> lock(fair).acquire(Duration.ofSeconds(3))))
         .isInstanceOf(StoreUnavailableException.class);
+  }
+
+  /** The claim that was granted too late is ended slowly: the next one waits behind it, and is granted too late as well. */
+  @Test
+  void grantThatComesTooLate_toAWaiter() {
+    odd.grantsAreOldBy = LEASE;
+    faults.on(Verb.END).once().delayRequest(Duration.ofMillis(500));
+    CompletableFuture<Hold> waiting = lock(false).acquireAsync();
+    clock.advance(Duration.ofSeconds(2));
+    assertThat(faults.requests(Verb.ATTEMPT)).isGreaterThan(1);
+    assertThat(waiting).isNotDone();
+    odd.grantsAreOldBy = Duration.ZERO;
+    clock.advance(Duration.ofSeconds(2));
+    assertThat(Await.value(waiting).isValid()).isTrue();
   }
 
   /** One grant comes too late, the next one in time: the wait goes on, and ends well. */
@@ -238,75 +235,6 @@ class StoreTroubleTest {
       assertThatThrownBy(call::call)
           .isInstanceOf(ConfigurationException.class)
           .hasMessageContaining("for the test");
-    }
-  }
-
-  /** A store in memory that is odd on request. */
-  private static final class Odd extends ForwardingStore {
-    private @Nullable StoreEvents events;
-    private Duration grantsAreOldBy = Duration.ZERO;
-    private volatile boolean timeFails;
-    private boolean unusable;
-    private @Nullable ClaimId forgotten;
-    private final List<ClaimId> ended = new ArrayList<>();
-
-    Odd(MemoryDatabase database) {
-      super(new MemoryStore(database));
-    }
-
-    @Override
-    public void start(StoreRuntime runtime, StoreEvents told) {
-      events = told;
-      super.start(runtime, told);
-    }
-
-    void restored() {
-      Objects.requireNonNull(events).restored();
-    }
-
-    @Override
-    public Instant time() {
-      if (timeFails) {
-        throw new IllegalStateException("no time for the test");
-      }
-      return super.time();
-    }
-
-    @Override
-    public CompletionStage<Map<ClaimId, LockKey>> own() {
-      return super.own().thenApply(own -> {
-        Map<ClaimId, LockKey> all = new HashMap<>(own);
-        if (forgotten != null) {
-          all.put(forgotten, LockKey.of(NAME));
-        }
-        return all;
-      });
-    }
-
-    @Override
-    public CompletionStage<Ended> end(Claim claim, Duration keepFor, Instant lastGiveUp) {
-      ended.add(claim.id());
-      return super.end(claim, keepFor, lastGiveUp);
-    }
-
-    @Override
-    public CompletionStage<Answer> attempt(Claim claim, Mode mode, Instant giveUpAt) {
-      if (unusable) {
-        return CompletableFuture.failedFuture(
-            new ConfigurationException("no store, for the test", "memory:", null));
-      }
-      Duration oldBy = grantsAreOldBy;
-      return super.attempt(claim, mode, giveUpAt)
-          .thenApply(answer -> answer instanceof Answer.Granted granted
-              ? new Answer.Granted(aged(granted.grant(), oldBy))
-              : answer);
-    }
-
-    private static Grant aged(Grant grant, Duration by) {
-      Moment anchor = grant.anchor();
-      Moment before =
-          new Moment(anchor.nanos() - by.toNanos(), anchor.wallMillis() - by.toMillis());
-      return new Grant(grant.revision(), before, grant.lease(), grant.othersWait());
     }
   }
 }
