@@ -188,6 +188,18 @@ class RenewalTest {
     assertThat(hold.state()).isEqualTo(HoldState.HELD);
   }
 
+  /** The store has granted the same claim anew, so the grant of before has ended: that is a loss, and no renewal. */
+  @Test
+  void renewed_asAnotherGrant_isALoss() throws Exception {
+    Hold hold = acquireSome().get(0);
+    store.answers =
+        granting(grant -> new Grant(grant.revision() + 1, grant.anchor(), grant.lease(), false));
+    clock.advance(LEASE.dividedBy(3));
+    assertThat(store.keeps).isPositive();
+    assertThat(hold.lost()).isDone();
+    assertThat(hold.state()).isEqualTo(HoldState.LOST);
+  }
+
   /** An answer that comes when the hold was told lost does not bring it back. */
   @Test
   void renewed_afterTheLoss_changesNothing() throws Exception {
