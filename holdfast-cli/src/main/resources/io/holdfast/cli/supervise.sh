@@ -10,10 +10,13 @@
 #        +--starts--> this script (supervisor) ---starts--+
 #
 # holdfast makes two named pipes in DIR and opens both before it starts us, for reading and writing:
-#   DIR/start   one line, the token: the command may begin. Nothing is run before it.
+#   DIR/start   two lines: the token, from holdfast; and "go", from the watcher: the command may begin. Nothing is run
+#               before them.
 #   DIR/orders  one line each: the name of a signal for the group, or "done"; and from the group "begun": signals act on
-#               it from now on, those that came before are sent now. The end of the file means that holdfast is gone;
-#               then the watcher ends the group by itself: SIGTERM, and SIGKILL after GRACE tenths of a second.
+#               it from now on. Those that came before are sent then, and "go" after them: a shell may lose what it
+#               catches on its way into exec, so that what is known by then has to meet it before. The end of the file
+#               means that holdfast is gone; then the watcher ends the group by itself: SIGTERM, and SIGKILL after GRACE
+#               tenths of a second.
 # Our exit status is the command's, 128+n if a signal ended it. The command keeps our stdin, stdout and stderr.
 #
 # DIR/stopped has something in it while holdfast has the group stopped: from before the SIGTSTP until after the SIGCONT.
@@ -36,17 +39,17 @@ set -u
 # command DIR FILE COMMAND [ARG...]: becomes the command once holdfast says so; in the new group. FILE, if there is one,
 # gets our number.
 command_of_group() {
+  exec 6>&- 8<&-
   trap - HUP INT QUIT TERM
   if [ -n "$2" ]; then
     printf '%s\n' "$BASHPID" >"$2" || exit 73
   fi
+  IFS= read -r HOLDFAST_TOKEN <&7 || exit 70
+  export HOLDFAST_TOKEN
   printf 'begun\n' >"$1/orders" || exit 70
   shift 2
-  exec 8<&-
-  IFS= read -r HOLDFAST_TOKEN <&7 || exit 70
-  exec 7<&-
-  export HOLDFAST_TOKEN
-  exec "$@"
+  read -r _ <&7 || exit 70
+  exec "$@" 7<&-
 }
 
 nap() {
@@ -89,12 +92,15 @@ watch_group() {
         for order in $early; do
           pass_on "$order" "$3" "$4" "$1"
         done
+        echo go >&6
+        exec 6>&-
         ;;
       KILL) kill -s KILL "$3" ;; # its group may not be there yet
       yes*) pass_on "$order" "$3" "$4" "$1" ;;
       *) early="$early $order" ;;
     esac
   done
+  exec 6>&-
   rm -rf "$1"
   # The group that setsid(1) makes may not be there yet; the process that will be it, is.
   looks=50
@@ -157,6 +163,9 @@ lend_terminal() {
   fg %1 >/dev/null 2>/dev/tty
   status=$?
   kill -0 "$child" || command_ended
+  case $status in
+    149 | 150) return ;; # it asked for the terminal in the instant before it had it; see there
+  esac
   # holdfast has stopped it, and will continue it; maybe late, when a fg has long continued everything else. In this
   # order: an order to stop that was taken back before the first look has been followed before the second.
   if ! [ -s "$dir/stopped" ] && is_stopped "$child"; then
@@ -174,7 +183,7 @@ supervise() {
   command_of_group "$dir" "$dir/command" "$@" 2>&5 5>&- &
   child=$!
   watch_group "$dir" "$grace" "$child" TSTP </dev/null >/dev/null 5>&- &
-  exec 5>&- 7<&- 8<&-
+  exec 5>&- 6>&- 7<&- 8<&-
   if [ "$owner" = yes ] && in_foreground; then
     lend_terminal
   fi
@@ -212,8 +221,8 @@ case $verb in
   watch) watch_group "$@" ;;
   job)
     # Opened for reading alone, a pipe waits for a writer, for ever if holdfast has just died. Opened both ways first, it
-    # does not wait, and what we read then ends when holdfast does.
-    exec 9<>"$1/start" 7<"$1/start" 9>&-
+    # does not wait, and what we read then ends when holdfast does (and the watcher has let go of start).
+    exec 6<>"$1/start" 7<"$1/start"
     exec 9<>"$1/orders" 8<"$1/orders" 9>&-
     if [ -n "${BASH_VERSION-}" ]; then
       exec 5>&2

@@ -215,11 +215,22 @@ final class Processes implements BeforeEachCallback, AfterEachCallback {
 
   /** The state of a process as the kernel says it: R, S, T, Z; empty without /proc. */
   static String state(long pid) {
+    return stat(pid)[0];
+  }
+
+  /** Is a process in the group that its terminal is lent to? */
+  static boolean hasTerminal(long pid) {
+    String[] stat = stat(pid);
+    return stat.length > 5 && stat[2].equals(stat[5]);
+  }
+
+  /** What the kernel says of a process, from its state on: state, parent, group, session, terminal, foreground group. */
+  private static String[] stat(long pid) {
     try {
       String stat = Files.readString(Path.of("/proc/" + pid + "/stat"));
-      return stat.substring(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3);
+      return stat.substring(stat.lastIndexOf(')') + 2).split(" ");
     } catch (IOException e) {
-      return "";
+      return new String[] {""};
     }
   }
 

@@ -70,6 +70,23 @@ class PromptTest {
     assertThat(processes.holdfast("run", "-n", "lock", "true").exitCode()).isZero();
   }
 
+  /** As when the command asks for the terminal in the instant before it has it: then it is stopped, and nobody typed Ctrl-Z. */
+  @Test
+  void wantsTheTerminalWhileItGetsIt_goesOn() {
+    Job shell = prompt();
+    shell.type("'" + tree + "/holdfast' run lock sh -c 'echo $$ >child.pid; cat; exit 6'\n");
+    long child = processes.pid("child.pid");
+    Await.until(
+        "the command has the terminal", () -> Processes.hasTerminal(child), processes::everything);
+    Processes.signalGroup("TTIN", child);
+    shell.type("one\n");
+    shell.untilStdout("one\r\none\r\n");
+    shell.type(Pty.CTRL_D);
+    processes.untilGone(child);
+    shell.type("echo status=$?\n");
+    shell.untilStdout("status=6");
+  }
+
   /** Nothing is stopped in the background: the command that is continued there does not have the terminal. */
   @Test
   void ctrlZThenBg_atAPrompt_goesOnInTheBackground() {

@@ -28,28 +28,31 @@ class SupervisorTest {
   @ValueSource(strings = {"child=*", "watch_group*", "exec 5>&-*", ":", "wait *"})
   void ctrlC_whileTheSupervisorIsAt_endsTheCommand(String line) {
     Job job = heldAt(line, "echo $$ >child.pid; exec sleep 600");
-    long child = processes.pid("child.pid");
-    long supervisor = processes.pid("held.pid");
-    Processes.signal("INT", supervisor);
+    Processes.signal("INT", processes.pid("held.pid"));
     processes.touch("go");
+    long child = processes.pid("child.pid");
     job.signal("INT");
     assertThat(job.exitCode()).as(job::toString).isEqualTo(130);
     processes.untilGone(child);
     assertThat(processes.holdfast("run", "-n", "lock", "true").exitCode()).isZero();
   }
 
-  /** The command's group does not act on signals before it has begun; what comes earlier is not lost. */
+  /** The command's group does not act on signals before it has begun; what comes earlier is not lost, and nothing is run. */
   @ParameterizedTest
   @ValueSource(strings = {"INT", "TERM", "HUP"})
-  void signalled_beforeTheCommandHasBegun_endsIt(String signal) {
+  void signalled_beforeTheCommandHasBegun_endsItBeforeItRuns(String signal) {
     Job job = heldAt("trap - *", "touch ran; exec sleep 600");
     processes.pid("held.pid");
-    // The watcher has the signal, and waits with it.
     job.signal(signal);
+    Await.until(
+        "the watcher has the signal, and waits with it",
+        () -> processes.read("lines").contains("early=\"$early"),
+        processes::everything);
     processes.touch("go");
     assertThat(job.exitCode())
         .as(job::toString)
         .isEqualTo(128 + Sig.valueOf(signal).number());
+    assertThat(processes.file("ran")).doesNotExist();
     assertThat(processes.holdfast("run", "-n", "lock", "true").exitCode()).isZero();
   }
 
@@ -102,10 +105,6 @@ class SupervisorTest {
         "-c",
         "trap 'echo 1 >on' CONT; echo $$ >child.pid; while :; do sleep 0.05; done");
     long child = processes.pid("child.pid");
-    // the command may begin before the watcher, a script in the folder, does
-    job.signal("CONT");
-    processes.pid("on");
-    Files.delete(processes.file("on"));
     try (Stream<Path> all = Files.walk(processes.file("tmp"))) {
       for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
         Files.delete(path);
@@ -118,13 +117,14 @@ class SupervisorTest {
     assertThat(job.exitCode()).as(job::toString).isEqualTo(143);
   }
 
-  /** {@code holdfast run}, with a bash that waits before it runs a line, the first time. */
+  /** {@code holdfast run}, with a bash that writes down what it runs, and waits before it runs one line, the first time. */
   private Job heldAt(String line, String command) {
     String shell = processes.script(
         "bash-held",
         "exec bash -pc '",
         "  set -T",
         "  hold() {",
+        "    echo \"$1\" >>lines",
         "    case $1 in",
         "      $HOLD_AT)",
         "        if [ ! -e held.pid ]; then",
