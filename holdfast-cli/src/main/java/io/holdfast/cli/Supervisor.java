@@ -80,7 +80,8 @@ final class Supervisor implements Child {
             "-m",
             "600",
             folder.resolve("start").toString(),
-            folder.resolve("orders").toString())
+            folder.resolve("orders").toString(),
+            folder.resolve("go").toString())
         .redirectErrorStream(true)
         .start();
     String said = new String(mkfifo.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -210,7 +211,7 @@ final class Supervisor implements Child {
   }
 
   private static void remove(Path folder) {
-    for (String name : List.of("start", "orders", "command", "supervise.sh", "")) {
+    for (String name : List.of("start", "orders", "go", "command", "supervise.sh", "")) {
       try {
         Files.deleteIfExists(folder.resolve(name));
       } catch (IOException e) {

@@ -9,15 +9,15 @@
 #        |                                                ^
 #        +--starts--> this script (supervisor) ---starts--+
 #
-# holdfast makes two named pipes in DIR and opens both before it starts us, for reading and writing:
-#   DIR/start   two lines: the token, from holdfast; and "go", from the watcher: the command may begin. Nothing is run
-#               before them.
+# holdfast makes three named pipes in DIR, and opens the first two before it starts us, for reading and writing:
+#   DIR/start   one line, the token: the command may begin. Nothing is run before it.
 #   DIR/orders  one line each: the name of a signal for the group, or "done"; and from the group "begun": signals act on
-#               it from now on. Those that came before are sent then, and "go" after them: a shell may lose what it
-#               catches on its way into exec, so that what is known by then has to meet it before. The end of the file
-#               means that holdfast is gone; then the watcher ends the group by itself: SIGTERM, and SIGKILL after GRACE
-#               tenths of a second.
-# Our exit status is the command's, 128+n if a signal ended it. The command keeps our stdin, stdout and stderr.
+#               it from now on, those that came before are sent now. The end of the file means that holdfast is gone;
+#               then the watcher ends the group by itself: SIGTERM, and SIGKILL after GRACE tenths of a second.
+#   DIR/go      one line, from the watcher: the signals that came before have been sent. Its end instead means that there
+#               is no watcher, and nothing is run.
+# Our exit status is the command's, 128+n if a signal ended it. The command keeps our stdin, stdout and stderr; and the
+# environment, so that no variable is set here before it was started: the name may be one of the environment's.
 #
 # DIR/stopped has something in it while holdfast has the group stopped: from before the SIGTSTP until after the SIGCONT.
 #
@@ -36,20 +36,27 @@
 #   supervise.sh job DIR GRACE EAGER COMMAND [ARG...]
 set -u
 
-# command DIR FILE COMMAND [ARG...]: becomes the command once holdfast says so; in the new group. FILE, if there is one,
-# gets our number.
+# DIR GRACE EAGER COMMAND [ARG...]: becomes the command once holdfast and the watcher say so; in the new group.
+#
+# A shell of its own, because bash catches SIGINT in a subshell, and loses what it catches on its way into exec; before it
+# says "begun", because nobody sends a signal until then.
 command_of_group() {
-  exec 6>&- 8<&-
-  trap - HUP INT QUIT TERM
-  if [ -n "$2" ]; then
-    printf '%s\n' "$BASHPID" >"$2" || exit 73
-  fi
-  IFS= read -r HOLDFAST_TOKEN <&7 || exit 70
-  export HOLDFAST_TOKEN
+  exec 6>&-
+  # While 8 is open there is a reader, without which this would wait.
   printf 'begun\n' >"$1/orders" || exit 70
-  shift 2
-  read -r _ <&7 || exit 70
-  exec "$@" 7<&-
+  shift 3
+  exec 8<&-
+  IFS= read -r HOLDFAST_TOKEN <&9 || exit 70 # "go"
+  IFS= read -r HOLDFAST_TOKEN <&7 || exit 70
+  exec 7<&- 9<&-
+  export HOLDFAST_TOKEN
+  exec "$@"
+}
+
+# The same, in bash's job.
+leave_for_command() {
+  trap - HUP INT QUIT TERM
+  exec "$BASH" -p "$0" leader "$@"
 }
 
 nap() {
@@ -79,7 +86,7 @@ pass_on() {
 # that a SIGKILL to holdfast's group does not reach it, and deaf to the terminal.
 watch_group() {
   trap '' HUP INT QUIT TERM TSTP TTIN TTOU
-  exec 7<&-
+  exec 7<&- 9<&-
   begun='' early=''
   while IFS= read -r order <&8; do
     case $begun$order in
@@ -164,7 +171,10 @@ lend_terminal() {
   status=$?
   kill -0 "$child" || command_ended
   case $status in
-    149 | 150) return ;; # it asked for the terminal in the instant before it had it; see there
+    149 | 150) # it asked for the terminal in the instant before it had it: it is to have it once more
+      nap 0.05
+      return
+      ;;
   esac
   # holdfast has stopped it, and will continue it; maybe late, when a fg has long continued everything else. In this
   # order: an order to stop that was taken back before the first look has been followed before the second.
@@ -176,14 +186,13 @@ lend_terminal() {
 }
 
 supervise() {
-  dir=$1 grace=$2 owner=$3
-  shift 3
   # Ours to survive, not to act on: holdfast gets them too. Before anything is started, which would be left alone.
   trap '' HUP INT QUIT TERM
-  command_of_group "$dir" "$dir/command" "$@" 2>&5 5>&- &
+  leave_for_command "$@" 2>&5 5>&- &
   child=$!
-  watch_group "$dir" "$grace" "$child" TSTP </dev/null >/dev/null 5>&- &
-  exec 5>&- 6>&- 7<&- 8<&-
+  watch_group "$1" "$2" "$child" TSTP </dev/null >/dev/null 5>&- &
+  exec 5>&- 6>&- 7<&- 8<&- 9<&-
+  dir=$1 owner=$3
   if [ "$owner" = yes ] && in_foreground; then
     lend_terminal
   fi
@@ -193,7 +202,9 @@ supervise() {
     kill -0 "$child" || command_ended
     case $status in
       149 | 150) # SIGTTIN, SIGTTOU: the command wants the terminal
-        if in_foreground; then
+        if [ -s "$dir/stopped" ]; then
+          nap 0.1 # it asks again when holdfast has continued it
+        elif in_foreground; then
           lend_terminal
         else
           kill -s TSTP 0
@@ -214,16 +225,27 @@ supervise() {
   done
 }
 
-verb=$1
-shift
-case $verb in
-  command) command_of_group "$@" ;;
-  watch) watch_group "$@" ;;
+case $1 in
+  command)
+    shift
+    command_of_group "$@"
+    ;;
+  leader)
+    shift
+    printf '%s\n' "$$" >"$1/command" || exit 73
+    command_of_group "$@"
+    ;;
+  watch)
+    shift
+    watch_group "$@"
+    ;;
   job)
+    shift
     # Opened for reading alone, a pipe waits for a writer, for ever if holdfast has just died. Opened both ways first, it
-    # does not wait, and what we read then ends when holdfast does (and the watcher has let go of start).
-    exec 6<>"$1/start" 7<"$1/start"
+    # does not wait, and what we read then ends when holdfast does; of DIR/go, when the watcher does.
+    exec 9<>"$1/start" 7<"$1/start" 9>&-
     exec 9<>"$1/orders" 8<"$1/orders" 9>&-
+    exec 6<>"$1/go" 9<"$1/go"
     if [ -n "${BASH_VERSION-}" ]; then
       exec 5>&2
       # "set -m" looks for the terminal on stderr; after that, stderr would only get bash's remarks on how jobs ended.
@@ -232,10 +254,8 @@ case $verb in
       exec 2>/dev/null
       supervise "$@"
     else
-      dir=$1 grace=$2
-      shift 3
-      setsid sh "$0" watch "$dir" "$grace" "$$" STOP </dev/null >/dev/null 2>&1 &
-      exec setsid sh "$0" command "$dir" '' "$@"
+      setsid sh "$0" watch "$1" "$2" "$$" STOP </dev/null >/dev/null 2>&1 &
+      exec setsid sh "$0" command "$@"
     fi
     ;;
 esac

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -87,6 +89,23 @@ class RunInheritsTest {
     String flags =
         job.stdout().lines().filter(line -> !line.equals("loaded")).findFirst().orElse("");
     assertThat(flags).doesNotContain("u").doesNotContain("m");
+  }
+
+  /** What the supervisor's script calls its own variables, others may call theirs. */
+  @ParameterizedTest
+  @ValueSource(strings = {"bash", "sh"})
+  void run_variables_keepTheirValues(String shell) {
+    Map<String, String> ours = Stream.of(
+            "dir", "grace", "owner", "child", "status", "verb", "begun", "early", "order", "looks",
+            "tenths", "ended", "stat", "go")
+        .collect(Collectors.toMap(name -> name, name -> "of the environment"));
+    List<String> line =
+        processes.holdfastLine(List.of("-Dholdfast.shell=" + shell), "run", "lock", "env");
+    Job job = processes.start(ours, line);
+    assertThat(job.exitCode()).as(job::toString).isZero();
+    assertThat(job.stdout().lines())
+        .containsAll(
+            ours.keySet().stream().map(name -> name + "=of the environment").toList());
   }
 
   @ParameterizedTest

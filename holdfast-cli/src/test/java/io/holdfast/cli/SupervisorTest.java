@@ -56,6 +56,37 @@ class SupervisorTest {
     assertThat(processes.holdfast("run", "-n", "lock", "true").exitCode()).isZero();
   }
 
+  /** bash loses what it catches on its way into exec, so that its shell for the command must catch none of what we send. */
+  @ParameterizedTest
+  @ValueSource(strings = {"INT", "TERM", "HUP"})
+  void shellOfTheCommand_catchesNothing(String signal) throws IOException {
+    Job job = heldAt("begun=yes", "exit 4");
+    processes.pid("held.pid");
+    try (Stream<Path> all = Files.walk(processes.file("tmp"))) {
+      Path command = all.filter(path -> path.endsWith("command")).findFirst().orElseThrow();
+      long shell = Long.parseLong(Files.readString(command).strip());
+      String caught = Files.readAllLines(Path.of("/proc/" + shell + "/status")).stream()
+          .filter(line -> line.startsWith("SigCgt:"))
+          .findFirst()
+          .orElseThrow();
+      long mask =
+          Long.parseUnsignedLong(caught.substring(caught.indexOf(':') + 1).strip(), 16);
+      assertThat(mask & (1L << (Sig.valueOf(signal).number() - 1))).isZero();
+    }
+    processes.touch("go");
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(4);
+  }
+
+  /** Without it nobody would end the command if we died. */
+  @Test
+  void watcherKilled_beforeTheCommandHasBegun_nothingIsRun() {
+    Job job = heldAt("begun=yes", "touch ran");
+    Processes.signal("KILL", processes.pid("held.pid"));
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(70);
+    assertThat(processes.file("ran")).doesNotExist();
+    assertThat(processes.holdfast("run", "-n", "lock", "true").exitCode()).isZero();
+  }
+
   @Test
   void stopped_andContinuedAndEndedBeforeTheSupervisorLooks_hasTheCommandsStatus() {
     Job job = heldAt("kill -0 *", "echo $$ >child.pid; kill -STOP $$; exit 4");
@@ -134,10 +165,8 @@ class SupervisorTest {
         "    esac",
         "  }",
         "  trap \"hold \\\"\\$BASH_COMMAND\\\"\" DEBUG",
-        "  script=$1",
-        "  shift",
-        "  . \"$script\"",
-        "' bash \"$@\"");
+        "  . \"$0\"",
+        "' \"$@\"");
     return processes.start(
         Map.of("HOLD_AT", line),
         processes.holdfastLine(
