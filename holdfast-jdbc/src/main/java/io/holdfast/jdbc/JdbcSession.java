@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 
@@ -41,6 +42,9 @@ final class JdbcSession {
 
   private BooleanSupplier givesUp = NEVER;
 
+  /** Given back or ended: once, since a pool that is told twice may lend one connection to two. */
+  private final AtomicBoolean over = new AtomicBoolean();
+
   private JdbcSession(
       Connection connection, JdbcTables tables, JdbcDialect.Setup setup, int timeoutMillis)
       throws SQLException {
@@ -67,7 +71,7 @@ final class JdbcSession {
       session.begin();
       return session;
     } catch (SQLException | RuntimeException e) {
-      abort(connection);
+      Broken.end(connection, "a connection that could not be set up");
       throw e;
     }
   }
@@ -174,7 +178,9 @@ final class JdbcSession {
       }
       setup.last().run();
       connection.setNetworkTimeout(HERE, timeoutMillis);
-      connection.close();
+      if (over.compareAndSet(false, true)) {
+        connection.close();
+      }
     } catch (SQLException | RuntimeException e) {
       LOG.log(Level.DEBUG, "a connection could not be given back as it was, and is thrown away", e);
       abort();
@@ -183,15 +189,8 @@ final class JdbcSession {
 
   /** Throws the connection away, at once; whoever waits for an answer on it fails. */
   void abort() {
-    abort(connection);
-  }
-
-  private static void abort(Connection connection) {
-    try {
-      connection.abort(HERE);
-      connection.close();
-    } catch (SQLException | RuntimeException e) {
-      LOG.log(Level.DEBUG, "a broken connection could not be closed", e);
+    if (over.compareAndSet(false, true)) {
+      Broken.end(connection, "a session");
     }
   }
 }

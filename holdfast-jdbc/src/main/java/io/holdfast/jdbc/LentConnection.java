@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.jdbc;
 
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.sql.Connection;
 import java.sql.SQLException;
 
 /** A few questions on a connection that a pool lends: it goes back as it came, or is ended, and then nobody gets it again. */
 final class LentConnection {
-  private static final Logger LOG = System.getLogger(LentConnection.class.getName());
 
   /** What is asked. */
   @FunctionalInterface
@@ -41,17 +38,8 @@ final class LentConnection {
         lent.close();
       } else {
         // whatever was set or asked for on it goes with its session
-        end(lent);
+        Broken.end(lent, "a lent connection");
       }
-    }
-  }
-
-  private static void end(Connection lent) {
-    try {
-      lent.abort(Runnable::run);
-      lent.close();
-    } catch (SQLException | RuntimeException e) {
-      LOG.log(Level.DEBUG, "a broken connection could not be closed", e);
     }
   }
 }

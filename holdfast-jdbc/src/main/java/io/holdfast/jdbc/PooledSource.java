@@ -87,16 +87,47 @@ final class PooledSource implements JdbcSource {
   @Override
   public Connection connect() throws SQLException {
     for (int times = 1; true; times++) {
+      HikariDataSource from = pool();
       try {
-        Connection connection = pool().getConnection();
+        Connection connection = from.getConnection();
         connected = true;
         return connection;
-      } catch (SQLTransientConnectionException e) {
-        // without a cause nothing has failed: the first connection of a process that has just begun is slow to make
-        if (connected || e.getCause() != null || times == SLOW_TIMES) {
+      } catch (SQLException e) {
+        boolean again = isReplaced(from, e) || isSlow(e);
+        if (!again || times == SLOW_TIMES) {
           throw e;
         }
       }
+    }
+  }
+
+  /** Without a cause nothing has failed: the first connection of a process that has just begun is slow to make. */
+  private boolean isSlow(SQLException e) {
+    return !connected && e instanceof SQLTransientConnectionException && e.getCause() == null;
+  }
+
+  /**
+   * Throws away a pool that may never have a connection: what it asks its first one, it asks once. If that breaks there, it
+   * takes -1 for the isolation to set from then on, which every driver refuses (HikariCP's issues 887 and 1944). Such a
+   * failure to set a connection up is no SQLException, unlike one to make it.
+   *
+   * @return whether there is another one now, or will be
+   */
+  private boolean isReplaced(HikariDataSource from, SQLException e) {
+    guard.lock();
+    try {
+      boolean unusable =
+          !connected && e.getCause() != null && !(e.getCause() instanceof SQLException);
+      if (pool == from && unusable) {
+        pool = null;
+        // it waits for those who make connections
+        Thread thread = new Thread(from::close, "holdfast-jdbc-pool");
+        thread.setDaemon(true);
+        thread.start();
+      }
+      return pool != from && !closed;
+    } finally {
+      guard.unlock();
     }
   }
 

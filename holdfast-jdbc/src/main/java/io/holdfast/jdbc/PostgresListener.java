@@ -291,12 +291,7 @@ final class PostgresListener implements Wakeups {
   }
 
   private void abort(Connection opened) {
-    try {
-      opened.abort(Runnable::run);
-      opened.close();
-    } catch (SQLException | RuntimeException e) {
-      LOG.log(Level.DEBUG, "store=" + context.store() + " a broken connection was not closed", e);
-    }
+    Broken.end(opened, "store=" + context.store());
   }
 
   @Override

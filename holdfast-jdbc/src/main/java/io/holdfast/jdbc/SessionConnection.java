@@ -240,16 +240,7 @@ final class SessionConnection {
   }
 
   private static void abort(Connection connection, LockKey name) {
-    try {
-      connection.abort(Runnable::run);
-    } catch (SQLException e) {
-      LOG.log(Level.DEBUG, "the session of lock \"" + name + "\" could not be aborted", e);
-    }
-    try {
-      // what a pool has lent is given back; what is closed stays so
-      connection.close();
-    } catch (SQLException e) {
-      LOG.log(Level.DEBUG, "the session of lock \"" + name + "\" could not be closed", e);
-    }
+    // what a pool has lent is given back; what is closed stays so
+    Broken.end(connection, "the session of lock \"" + name + "\"");
   }
 }

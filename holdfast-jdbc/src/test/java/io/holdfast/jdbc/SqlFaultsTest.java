@@ -9,6 +9,7 @@ import io.holdfast.HoldLostException;
 import io.holdfast.HoldState;
 import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
+import io.holdfast.StoreUnavailableException;
 import io.holdfast.Ticker;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
@@ -18,6 +19,7 @@ import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreEvents;
 import io.holdfast.spi.StoreRuntime;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.process.Tunnel;
 import io.holdfast.testkit.sql.PostgresServer;
 import io.holdfast.testkit.sql.SqlKind;
 import io.holdfast.testkit.sql.SqlServer;
@@ -68,6 +70,27 @@ class SqlFaultsTest {
           server.query("SELECT id FROM information_schema.processlist WHERE user = 'holdfast'")) {
         server.execute("KILL " + id);
       }
+    }
+  }
+
+  /** The first connection of a process breaks while its pool learns from it what it will not ask again. */
+  @ParameterizedTest
+  @EnumSource
+  void firstConnectionBreaks_whileItIsSetUp_theNextOneIsGood(SqlKind kind) throws Exception {
+    SqlServer server = kind.shared();
+    try (Tunnel tunnel = new Tunnel(server.port());
+        Holdfast one = Holdfast.builder()
+            .store(SqlUnderTest.uri(server).replace(":" + server.port(), ":" + tunnel.port()))
+            .connectLazily()
+            .build()) {
+      tunnel.breakOnceAt(kind == SqlKind.POSTGRESQL ? "ISOLATION" : "SELECT @@session.");
+      Await.until("it can be locked", () -> {
+        try {
+          return one.lock("first", BRIEF).tryRun(hold -> {});
+        } catch (StoreUnavailableException e) {
+          return false;
+        }
+      });
     }
   }
 

@@ -9,6 +9,7 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Condition;
@@ -30,6 +31,7 @@ public final class Tunnel implements AutoCloseable {
   private final Condition healed = lock.newCondition();
   private boolean requestsStalled;
   private boolean repliesStalled;
+  private volatile String breaking = "";
 
   /**
    * Opens it.
@@ -73,6 +75,26 @@ public final class Tunnel implements AutoCloseable {
   /** Lets everything through again, also what was held back. */
   public void heal() {
     stalled(false, false);
+  }
+
+  /**
+   * Breaks the next connection on which this is asked for, which does not get through; that one alone.
+   *
+   * @param words a part of a request, in ASCII
+   */
+  public void breakOnceAt(String words) {
+    breaking = words;
+  }
+
+  /** Whether this piece of a request is what a connection is to be broken at. */
+  private boolean breaksAt(byte[] piece, int length) {
+    String words = breaking;
+    if (words.isEmpty()
+        || !new String(piece, 0, length, StandardCharsets.ISO_8859_1).contains(words)) {
+      return false;
+    }
+    breaking = "";
+    return true;
   }
 
   private void stalled(boolean requests, boolean replies) {
@@ -121,6 +143,9 @@ public final class Tunnel implements AutoCloseable {
       OutputStream out = to.getOutputStream();
       for (int read = in.read(piece); read >= 0; read = in.read(piece)) {
         awaitHealed(requests);
+        if (requests && breaksAt(piece, read)) {
+          return;
+        }
         out.write(piece, 0, read);
       }
       awaitHealed(requests);
