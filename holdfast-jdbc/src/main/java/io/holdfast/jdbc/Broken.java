@@ -24,4 +24,13 @@ final class Broken {
       LOG.log(Level.DEBUG, whose + ": a broken connection was not closed as it should be", e);
     }
   }
+
+  /** Ends the session of a connection that somebody else closes. */
+  static void hangUp(Connection connection, String whose) {
+    try {
+      connection.abort(Runnable::run);
+    } catch (SQLException | RuntimeException e) {
+      LOG.log(Level.DEBUG, whose + ": a connection could not be hung up on", e);
+    }
+  }
 }

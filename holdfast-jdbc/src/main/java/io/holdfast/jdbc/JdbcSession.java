@@ -11,7 +11,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 
@@ -28,6 +28,13 @@ final class JdbcSession {
     void run() throws SQLException;
   }
 
+  /** It is given back or ended once: a pool that is told twice may lend one connection to two. */
+  private enum Use {
+    USED,
+    RETURNING,
+    OVER
+  }
+
   /** The request goes on as long as its statements do. */
   static final BooleanSupplier NEVER = () -> false;
 
@@ -42,8 +49,7 @@ final class JdbcSession {
 
   private BooleanSupplier givesUp = NEVER;
 
-  /** Given back or ended: once, since a pool that is told twice may lend one connection to two. */
-  private final AtomicBoolean over = new AtomicBoolean();
+  private final AtomicReference<Use> use = new AtomicReference<>(Use.USED);
 
   private JdbcSession(
       Connection connection, JdbcTables tables, JdbcDialect.Setup setup, int timeoutMillis)
@@ -178,19 +184,25 @@ final class JdbcSession {
       }
       setup.last().run();
       connection.setNetworkTimeout(HERE, timeoutMillis);
-      if (over.compareAndSet(false, true)) {
+      if (use.compareAndSet(Use.USED, Use.RETURNING)) {
         connection.close();
+        use.set(Use.OVER);
       }
     } catch (SQLException | RuntimeException e) {
       LOG.log(Level.DEBUG, "a connection could not be given back as it was, and is thrown away", e);
-      abort();
+      if (use.getAndSet(Use.OVER) != Use.OVER) {
+        Broken.end(connection, "a session");
+      }
     }
   }
 
   /** Throws the connection away, at once; whoever waits for an answer on it fails. */
   void abort() {
-    if (over.compareAndSet(false, true)) {
+    if (use.compareAndSet(Use.USED, Use.OVER)) {
       Broken.end(connection, "a session");
+    } else if (use.get() == Use.RETURNING) {
+      // who gives it back closes it, and may wait for the server in that
+      Broken.hangUp(connection, "a session");
     }
   }
 }

@@ -5,6 +5,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.holdfast.ConfigurationException;
 import io.holdfast.spi.StoreAddress;
+import java.lang.System.Logger.Level;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A small pool of our own, made with the first connection. */
 final class PooledSource implements JdbcSource {
+  private static final System.Logger LOG = System.getLogger(PooledSource.class.getName());
   /**
    * The drivers that serve a scheme: a class of each, and the artifact that has it. The first one is named if none is
    * there.
@@ -37,9 +39,8 @@ final class PooledSource implements JdbcSource {
   private final String store;
   private final int most;
   private final ReentrantLock guard = new ReentrantLock();
-  private @Nullable HikariDataSource pool;
+  private @Nullable Made pool;
   private boolean closed;
-  private volatile boolean connected;
 
   private PooledSource(String url, String store, int most) {
     this.url = url;
@@ -87,47 +88,90 @@ final class PooledSource implements JdbcSource {
   @Override
   public Connection connect() throws SQLException {
     for (int times = 1; true; times++) {
-      HikariDataSource from = pool();
+      Made from = pool();
       try {
-        Connection connection = from.getConnection();
-        connected = true;
-        return connection;
+        Connection connection = from.pool.getConnection();
+        if (isConnected(from)) {
+          return connection;
+        }
+        // that pool is being closed meanwhile, and ends what it has lent
+        connection.close();
       } catch (SQLException e) {
-        boolean again = isReplaced(from, e) || isSlow(e);
-        if (!again || times == SLOW_TIMES) {
+        boolean more = isReplaced(from) || from.isSlow(e);
+        if (replaces(from, e) || !more || times >= SLOW_TIMES) {
           throw e;
         }
       }
     }
   }
 
-  /** Without a cause nothing has failed: the first connection of a process that has just begun is slow to make. */
-  private boolean isSlow(SQLException e) {
-    return !connected && e instanceof SQLTransientConnectionException && e.getCause() == null;
-  }
-
-  /**
-   * Throws away a pool that may never have a connection: what it asks its first one, it asks once. If that breaks there, it
-   * takes -1 for the isolation to set from then on, which every driver refuses (HikariCP's issues 887 and 1944). Such a
-   * failure to set a connection up is no SQLException, unlike one to make it.
-   *
-   * @return whether there is another one now, or will be
-   */
-  private boolean isReplaced(HikariDataSource from, SQLException e) {
+  private boolean isReplaced(Made from) {
     guard.lock();
     try {
-      boolean unusable =
-          !connected && e.getCause() != null && !(e.getCause() instanceof SQLException);
-      if (pool == from && unusable) {
-        pool = null;
-        // it waits for those who make connections
-        Thread thread = new Thread(from::close, "holdfast-jdbc-pool");
-        thread.setDaemon(true);
-        thread.start();
-      }
-      return pool != from && !closed;
+      return pool != from;
     } finally {
       guard.unlock();
+    }
+  }
+
+  /** Notes that a pool has had a connection; false if it is not the one of this source any more. */
+  private boolean isConnected(Made from) {
+    guard.lock();
+    try {
+      from.connected |= pool == from;
+      return pool == from;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** Throws a pool away that may never have a connection: the next request has a new one. */
+  private boolean replaces(Made from, SQLException e) {
+    guard.lock();
+    try {
+      if (pool != from || !from.mayBeUnusable(e)) {
+        return false;
+      }
+      // it waits for those who make connections
+      Thread thread = new Thread(from.pool::close, "holdfast-jdbc-pool");
+      thread.setDaemon(true);
+      thread.start();
+      pool = null;
+      return true;
+    } catch (OutOfMemoryError noThread) {
+      // the next failure tries again
+      LOG.log(Level.ERROR, "store=" + store + " no thread could be made", noThread);
+      return false;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** A pool, and whether it has had a connection. */
+  private static final class Made {
+    final HikariDataSource pool;
+    volatile boolean connected;
+
+    Made(HikariDataSource pool) {
+      this.pool = pool;
+    }
+
+    /** Without a cause nothing has failed: the first connection of a process that has just begun is slow to make. */
+    boolean isSlow(SQLException e) {
+      return !connected && e instanceof SQLTransientConnectionException && e.getCause() == null;
+    }
+
+    /**
+     * What a pool asks its first connection, it asks once. If that breaks there, it takes -1 for the isolation to set from
+     * then on, which every driver refuses (HikariCP's issues 887 and 1944). A failure to set a connection up is no
+     * SQLException, unlike one to make it.
+     */
+    boolean mayBeUnusable(SQLException e) {
+      Throwable cause = e.getCause();
+      return !connected
+          && cause != null
+          && !(cause instanceof SQLException)
+          && !(cause instanceof InterruptedException);
     }
   }
 
@@ -150,16 +194,16 @@ final class PooledSource implements JdbcSource {
     return true;
   }
 
-  private HikariDataSource pool() throws SQLException {
+  private Made pool() throws SQLException {
     guard.lock();
     try {
       if (closed) {
         throw new SQLException("the store is closed", "08003");
       }
-      HikariDataSource made = pool;
+      Made made = pool;
       if (made == null) {
         // it connects with the first connection that is asked of it, and not here
-        made = make();
+        made = new Made(make());
         pool = made;
       }
       return made;
@@ -202,7 +246,7 @@ final class PooledSource implements JdbcSource {
 
   @Override
   public void close() {
-    HikariDataSource made;
+    Made made;
     guard.lock();
     try {
       closed = true;
@@ -212,7 +256,7 @@ final class PooledSource implements JdbcSource {
       guard.unlock();
     }
     if (made != null) {
-      made.close();
+      made.pool.close();
     }
   }
 }
