@@ -7,6 +7,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import org.sqlite.SQLiteConfig;
+import org.sqlite.SQLiteJDBCLoader;
 import org.sqlite.SQLiteOpenMode;
 
 /**
@@ -35,12 +36,22 @@ final class SqliteConnection implements AutoCloseable {
     config.resetOpenMode(SQLiteOpenMode.CREATE);
     config.setOpenMode(SQLiteOpenMode.OPEN_URI);
     config.setBusyTimeout(0);
+    load();
     Connection connection = config.createConnection("jdbc:sqlite:" + uri);
     try {
       return new SqliteConnection(connection);
     } catch (SQLException | RuntimeException e) {
       closeAfter(e, connection);
       throw e;
+    }
+  }
+
+  /** The driver keeps that it failed to load, and is of no use any more then; its loader keeps only that it did not. */
+  private static void load() throws SQLException {
+    try {
+      SQLiteJDBCLoader.initialize();
+    } catch (Exception e) {
+      throw new SQLException("the driver cannot load its native library", e);
     }
   }
 

@@ -66,6 +66,27 @@ class SqliteProcessesTest {
     }
   }
 
+  /** What the first contact could not do, the next one can, in the same process. */
+  @Test
+  void aFolderForTheDriver_mayComeLater() throws Exception {
+    Process process = new ProcessBuilder(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-cp",
+            System.getProperty("java.class.path"),
+            SqliteLateFolder.class.getName(),
+            folder.toString())
+        .redirectErrorStream(true)
+        .redirectOutput(folder.resolve("late.log").toFile())
+        .start();
+    try {
+      assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    } finally {
+      process.destroyForcibly();
+    }
+    assertThat(process.exitValue()).as(logs()).isZero();
+    assertThat(logs()).contains("native library cannot be loaded").contains("locked");
+  }
+
   /** Killed in the middle of whatever it was doing: the file is whole, and the lock ends with its lease. */
   @Test
   void aKilledProcess_leavesAWholeFile() throws Exception {
