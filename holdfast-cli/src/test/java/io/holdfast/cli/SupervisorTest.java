@@ -57,9 +57,8 @@ class SupervisorTest {
   }
 
   /** bash loses what it catches on its way into exec, so that its shell for the command must catch none of what we send. */
-  @ParameterizedTest
-  @ValueSource(strings = {"INT", "TERM", "HUP"})
-  void shellOfTheCommand_catchesNothing(String signal) throws IOException {
+  @Test
+  void shellOfTheCommand_catchesNothing() throws IOException {
     Job job = heldAt("begun=yes", "exit 4");
     processes.pid("held.pid");
     try (Stream<Path> all = Files.walk(processes.file("tmp"))) {
@@ -71,7 +70,8 @@ class SupervisorTest {
           .orElseThrow();
       long mask =
           Long.parseUnsignedLong(caught.substring(caught.indexOf(':') + 1).strip(), 16);
-      assertThat(mask & (1L << (Sig.valueOf(signal).number() - 1))).isZero();
+      assertThat(List.of(Sig.INT, Sig.TERM, Sig.HUP))
+          .noneMatch(signal -> (mask & (1L << (signal.number() - 1))) != 0);
     }
     processes.touch("go");
     assertThat(job.exitCode()).as(job::toString).isEqualTo(4);

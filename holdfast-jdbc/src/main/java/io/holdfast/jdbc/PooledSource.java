@@ -91,66 +91,68 @@ final class PooledSource implements JdbcSource {
       Made from = pool();
       try {
         Connection connection = from.pool.getConnection();
-        if (isConnected(from)) {
+        if (noteConnected(from)) {
           return connection;
         }
         // that pool is being closed meanwhile, and ends what it has lent
         connection.close();
       } catch (SQLException e) {
-        boolean more = isReplaced(from) || from.isSlow(e);
-        if (replaces(from, e) || !more || times >= SLOW_TIMES) {
+        if (!isWorthAnother(from, e) || times >= SLOW_TIMES) {
           throw e;
         }
       }
     }
   }
 
-  private boolean isReplaced(Made from) {
-    guard.lock();
-    try {
-      return pool != from;
-    } finally {
-      guard.unlock();
-    }
-  }
-
   /** Notes that a pool has had a connection; false if it is not the one of this source any more. */
-  private boolean isConnected(Made from) {
+  private boolean noteConnected(Made from) {
     guard.lock();
     try {
-      from.connected |= pool == from;
+      from.connected = true;
       return pool == from;
     } finally {
       guard.unlock();
     }
   }
 
-  /** Throws a pool away that may never have a connection: the next request has a new one. */
-  private boolean replaces(Made from, SQLException e) {
+  /**
+   * Says whether the same request should ask again. A pool that may never have a connection is thrown away, and the next
+   * request has a new one: this one is told now what is wrong.
+   */
+  private boolean isWorthAnother(Made from, SQLException e) {
     guard.lock();
     try {
-      if (pool != from || !from.mayBeUnusable(e)) {
+      if (pool != from) {
+        return true;
+      }
+      if (from.mayBeUnusable(e)) {
+        discard(from);
         return false;
       }
-      // it waits for those who make connections
-      Thread thread = new Thread(from.pool::close, "holdfast-jdbc-pool");
-      thread.setDaemon(true);
-      thread.start();
-      pool = null;
-      return true;
-    } catch (OutOfMemoryError noThread) {
-      // the next failure tries again
-      LOG.log(Level.ERROR, "store=" + store + " no thread could be made", noThread);
-      return false;
+      return from.isSlow(e);
     } finally {
       guard.unlock();
     }
   }
 
-  /** A pool, and whether it has had a connection. */
+  /** To be called with the guard. */
+  private void discard(Made from) {
+    // it waits for those who make connections
+    Thread thread = new Thread(from.pool::close, "holdfast-jdbc-pool");
+    thread.setDaemon(true);
+    try {
+      thread.start();
+      pool = null;
+    } catch (OutOfMemoryError noThread) {
+      // the next failure tries again
+      LOG.log(Level.ERROR, "store=" + store + " no thread could be made", noThread);
+    }
+  }
+
+  /** A pool, and whether it has had a connection, which the guard guards. */
   private static final class Made {
     final HikariDataSource pool;
-    volatile boolean connected;
+    boolean connected;
 
     Made(HikariDataSource pool) {
       this.pool = pool;

@@ -22,21 +22,29 @@ class SqliteProcessesTest {
   private Path folder;
 
   private Process worker(String mode, boolean fair) throws IOException {
-    String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-    return new ProcessBuilder(
-            java,
-            "-cp",
-            System.getProperty("java.class.path"),
-            "-Xmx64m",
-            "-XX:TieredStopAtLevel=1",
-            SqliteWorker.class.getName(),
-            folder.resolve("locks.db").toString(),
-            folder.resolve("counter").toString(),
-            mode,
-            Integer.toString(ROUNDS),
-            Boolean.toString(fair))
+    return start(
+        SqliteWorker.class,
+        folder.resolve("locks.db").toString(),
+        folder.resolve("counter").toString(),
+        mode,
+        Integer.toString(ROUNDS),
+        Boolean.toString(fair));
+  }
+
+  private Process start(Class<?> program, String... arguments) throws IOException {
+    List<String> line = new ArrayList<>(List.of(
+        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        "-cp",
+        System.getProperty("java.class.path"),
+        "-Xmx64m",
+        "-XX:TieredStopAtLevel=1",
+        program.getName()));
+    line.addAll(List.of(arguments));
+    return new ProcessBuilder(line)
         .redirectErrorStream(true)
-        .redirectOutput(folder.resolve(mode + "-" + System.nanoTime() + ".log").toFile())
+        .redirectOutput(folder
+            .resolve(program.getSimpleName() + "-" + System.nanoTime() + ".log")
+            .toFile())
         .start();
   }
 
@@ -69,15 +77,7 @@ class SqliteProcessesTest {
   /** What the first contact could not do, the next one can, in the same process. */
   @Test
   void aFolderForTheDriver_mayComeLater() throws Exception {
-    Process process = new ProcessBuilder(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-cp",
-            System.getProperty("java.class.path"),
-            SqliteLateFolder.class.getName(),
-            folder.toString())
-        .redirectErrorStream(true)
-        .redirectOutput(folder.resolve("late.log").toFile())
-        .start();
+    Process process = start(SqliteLateFolder.class, folder.toString());
     try {
       assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
     } finally {

@@ -12,8 +12,10 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A piece of network between clients and a server, on loopback, that can fall silent: connections stay, new ones are
@@ -31,7 +33,7 @@ public final class Tunnel implements AutoCloseable {
   private final Condition healed = lock.newCondition();
   private boolean requestsStalled;
   private boolean repliesStalled;
-  private volatile String breaking = "";
+  private final AtomicReference<@Nullable String> breaking = new AtomicReference<>();
 
   /**
    * Opens it.
@@ -83,18 +85,15 @@ public final class Tunnel implements AutoCloseable {
    * @param words a part of a request, in ASCII
    */
   public void breakOnceAt(String words) {
-    breaking = words;
+    breaking.set(words);
   }
 
   /** Whether this piece of a request is what a connection is to be broken at. */
   private boolean breaksAt(byte[] piece, int length) {
-    String words = breaking;
-    if (words.isEmpty()
-        || !new String(piece, 0, length, StandardCharsets.ISO_8859_1).contains(words)) {
-      return false;
-    }
-    breaking = "";
-    return true;
+    String words = breaking.get();
+    return words != null
+        && new String(piece, 0, length, StandardCharsets.ISO_8859_1).contains(words)
+        && breaking.compareAndSet(words, null);
   }
 
   private void stalled(boolean requests, boolean replies) {
