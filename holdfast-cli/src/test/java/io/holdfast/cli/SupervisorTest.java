@@ -53,6 +53,9 @@ class SupervisorTest {
         .as(job::toString)
         .isEqualTo(128 + Sig.valueOf(signal).number());
     assertThat(processes.file("ran")).doesNotExist();
+    assertThat(processes.read("lines").split("echo go", 2)[0])
+        .as("it may go on only when the signal has been sent")
+        .contains("pass_on \"$order\"");
     assertThat(processes.holdfast("run", "-n", "lock", "true").exitCode()).isZero();
   }
 
