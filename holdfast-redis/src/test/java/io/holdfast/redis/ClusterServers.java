@@ -138,17 +138,39 @@ final class ClusterServers implements AutoCloseable {
           () -> each.says(redis -> {
             String replication = redis.info("replication");
             return replication.contains("role:master")
-                ? replication.contains("connected_slaves:1") || hasNoSlots(each)
+                ? replication.contains("connected_slaves:1") || slots(redis).isEmpty()
                 : replication.contains("master_link_status:up");
           }));
     }
+    for (RedisServer each : servers) {
+      // it counts as connected a little before it is sent anything
+      Await.until(
+          "the replicas are sent what is written", () -> each.says(ClusterServers::isFollowed));
+    }
   }
 
-  private static boolean hasNoSlots(RedisServer server) {
-    String nodes = server.call(RedisCommands::clusterNodes);
-    return ClusterPartitionParser.parse(nodes).stream()
+  private static boolean isFollowed(RedisCommands<String, String> redis) {
+    List<Integer> mine = slots(redis);
+    if (mine.isEmpty() || redis.info("replication").contains("role:slave")) {
+      return true;
+    }
+    String key = IntStream.iterate(0, i -> i + 1)
+        .mapToObj(i -> "marker" + i)
+        .filter(name -> mine.contains(ClusterMap.slot(RedisKeys.ascii(name))))
+        .findFirst()
+        .orElseThrow();
+    redis.set(key, "");
+    redis.del(key);
+    return redis.waitForReplication(1, 1000) == 1;
+  }
+
+  /** Returns the slots of the node that is asked. */
+  private static List<Integer> slots(RedisCommands<String, String> redis) {
+    return ClusterPartitionParser.parse(redis.clusterNodes()).stream()
         .filter(each -> each.is(NodeFlag.MYSELF))
-        .allMatch(each -> each.getSlots().isEmpty());
+        .findFirst()
+        .orElseThrow()
+        .getSlots();
   }
 
   String uri() {

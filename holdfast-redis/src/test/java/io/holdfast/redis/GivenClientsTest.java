@@ -232,17 +232,8 @@ class GivenClientsTest {
   private RedisServer replicaOf(RedisServer primary) {
     RedisServer replica = opened(RedisServer.with(
         "--appendonly", "no", "--replicaof", "127.0.0.1", Integer.toString(primary.port())));
-    awaitReplica(primary);
+    primary.awaitReplica(replica);
     return replica;
-  }
-
-  private static void awaitReplica(RedisServer primary) {
-    Await.until(
-        "the primary hears of its replica",
-        () -> primary.call(redis -> {
-          redis.set("marker", "");
-          return redis.waitForReplication(1, 1000) == 1;
-        }));
   }
 
   @Test

@@ -56,21 +56,7 @@ class RedisReplicasTest {
     replica = RedisServer.with(
         "--appendonly", "no", "--replicaof", "127.0.0.1", Integer.toString(primary.port()));
     open.add(replica);
-    awaitReplica();
-  }
-
-  private void awaitReplica() {
-    Await.until(
-        "the replica has everything", () -> replica.saysOfReplication("master_link_status:up"));
-    // it counts as online a little before it is sent anything
-    Await.until("the primary hears of it", () -> isConfirmed(primary));
-  }
-
-  private static boolean isConfirmed(RedisServer server) {
-    return server.says(redis -> {
-      redis.set("marker", "");
-      return redis.waitForReplication(1, 1000) == 1;
-    });
+    primary.awaitReplica(replica);
   }
 
   @AfterEach
@@ -126,7 +112,7 @@ class RedisReplicasTest {
     assertThatThrownBy(() -> lock.acquire().close()).satisfies(e -> assertNotReplicated(e, 0, 1));
     assertFree("x");
     replica.start();
-    awaitReplica();
+    primary.awaitReplica(replica);
     assertThat(lock.acquire().release()).isTrue();
   }
 

@@ -125,6 +125,21 @@ final class RedisServer implements AutoCloseable {
     return says(redis -> redis.info("replication").contains(what));
   }
 
+  /**
+   * Waits until a replica is sent at once what is written here. When it counts as connected that may be a second away: it
+   * is sent nothing before it has read all that was there, and WAIT counts it already for what was part of that.
+   */
+  void awaitReplica(RedisServer replica) {
+    Await.until(
+        "the replica has everything", () -> replica.saysOfReplication("master_link_status:up"));
+    Await.until(
+        "the primary hears of it",
+        () -> says(redis -> {
+          redis.set("marker", "");
+          return redis.waitForReplication(1, 1000) == 1;
+        }));
+  }
+
   /** Asks the server something, past the store. */
   <T> T call(Function<RedisCommands<String, String>, T> what) {
     try (var connection = Direct.asking().connect(RedisURI.create(uri()))) {

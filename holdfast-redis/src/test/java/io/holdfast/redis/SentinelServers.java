@@ -44,8 +44,7 @@ final class SentinelServers implements AutoCloseable {
     RedisServer second = RedisServer.with(
         "--appendonly", "no", "--repl-diskless-sync-delay", "0", "--replicaof", "127.0.0.1", port);
     servers.add(second);
-    Await.until(
-        "the replica has everything", () -> second.saysOfReplication("master_link_status:up"));
+    first.awaitReplica(second);
     for (int i = 0; i < SENTINELS; i++) {
       ports.add(ServerProcess.freePort());
       sentinels.add(ServerProcess.of("redis-server"));
