@@ -51,7 +51,7 @@ final class ClusterMessages {
     this.channel = RedisAnswer.string(own);
     this.plain = new RedisLine<>(
         runtime,
-        new RedisLine.Use<>(
+        RedisLine.Use.of(
             this::listen,
             connection -> RedisLink.subscribe(connection, own, receiver),
             events::lookAgainAll,

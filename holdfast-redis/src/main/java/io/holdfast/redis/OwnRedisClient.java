@@ -49,7 +49,7 @@ final class OwnRedisClient implements RedisConnector {
   @Override
   public synchronized void watch(StoreRuntime runtime, Runnable moved) {
     if (watch == null && !uri.getSentinels().isEmpty()) {
-      watch = new SentinelWatch(runtime, uri, this::messages, moved);
+      watch = new SentinelWatch(runtime, uri, driver, moved);
       watch.open();
     }
   }

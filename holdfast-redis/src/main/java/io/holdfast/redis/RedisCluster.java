@@ -218,8 +218,7 @@ final class RedisCluster implements RedisRoute {
         store + " (" + endpoint + ")",
         runtime,
         () -> client.commands(endpoint),
-        () -> keysOfNothing(endpoint),
-        keys.channel(),
+        FirstQuestion.check(() -> keysOfNothing(endpoint), keys.channel()),
         new RedisClock(runtime.ticker()),
         replicas,
         new RedisNode.Listener() {

@@ -16,6 +16,7 @@ import io.lettuce.core.metrics.CommandLatencyRecorder;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.NettyCustomizer;
+import io.lettuce.core.sentinel.api.StatefulRedisSentinelConnection;
 import io.netty.channel.Channel;
 import io.netty.handler.flush.FlushConsolidationHandler;
 import java.time.Duration;
@@ -92,6 +93,10 @@ final class RedisDriver {
 
   CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> messages(RedisURI from) {
     return opened(made -> made.connectPubSubAsync(ByteArrayCodec.INSTANCE, from));
+  }
+
+  CompletionStage<StatefulRedisSentinelConnection<byte[], byte[]>> sentinel(RedisURI to) {
+    return opened(made -> made.connectSentinelAsync(ByteArrayCodec.INSTANCE, to));
   }
 
   private <C> CompletionStage<C> opened(Function<RedisClient, CompletionStage<C>> opening) {

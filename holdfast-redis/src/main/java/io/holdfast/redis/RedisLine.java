@@ -32,12 +32,28 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
   /** How long the first questions on a new connection may take. */
   static final Duration LONGEST = Duration.ofSeconds(2);
 
-  /** What is done with a line, and who hears of it. */
+  /**
+   * What is done with a line, and who hears of it.
+   *
+   * @param prepare asks what has to be asked first; what it returns is run if the answer came in time, before the
+   *     connection counts as up, and never beside another one of the same line: if it throws, it is as if that were refused
+   * @param up another connection than the first is up
+   */
   record Use<C>(
       Supplier<CompletionStage<C>> opener,
-      Function<C, CompletionStage<?>> prepare,
+      Function<C, CompletionStage<Runnable>> prepare,
       Runnable up,
-      Runnable down) {}
+      Runnable down) {
+    /** The same, where nothing is left to do once the first questions were answered. */
+    static <C> Use<C> of(
+        Supplier<CompletionStage<C>> opener,
+        Function<C, ? extends CompletionStage<?>> prepare,
+        Runnable up,
+        Runnable down) {
+      return new Use<>(
+          opener, connection -> prepare.apply(connection).thenApply(ready -> () -> {}), up, down);
+    }
+  }
 
   private final StoreRuntime runtime;
   private final Use<C> use;
@@ -113,8 +129,9 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
       }
     });
     // a server that takes a connection and then says nothing must not keep the next one from being opened
-    CompletionStage<?> prepared =
-        Limit.on(use.prepare.apply(connection), runtime, LONGEST, RedisLine::silent);
+    CompletionStage<?> prepared = Limit.on(
+            use.prepare.apply(connection), runtime, LONGEST, RedisLine::silent)
+        .thenAccept(Runnable::run);
     prepared.whenComplete((ready, failure) -> {
       if (failure == null) {
         ready(mine, connection);

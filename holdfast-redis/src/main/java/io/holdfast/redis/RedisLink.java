@@ -33,7 +33,8 @@ final class RedisLink implements RedisRoute {
       StoreRuntime runtime,
       StoreEvents events,
       RedisConnector connector,
-      RedisKeys keys,
+      FirstQuestion first,
+      byte[] channel,
       RedisClock clock,
       RedisReplicas.Rule replicas,
       Consumer<byte[]> receiver) {
@@ -41,19 +42,12 @@ final class RedisLink implements RedisRoute {
     this.runtime = runtime;
     this.connector = connector;
     this.node = new RedisNode(
-        store,
-        runtime,
-        connector::commands,
-        keys::ofNothing,
-        keys.channel(),
-        clock,
-        replicas,
-        listener(events));
+        store, runtime, connector::commands, first, clock, replicas, listener(events));
     this.messages = new RedisLine<>(
         runtime,
-        new RedisLine.Use<>(
+        RedisLine.Use.of(
             connector::messages,
-            connection -> subscribe(connection, keys.channelOf(runtime.client()), receiver),
+            connection -> subscribe(connection, channel, receiver),
             // messages may have been missed meanwhile
             events::lookAgainAll,
             () -> {}));

@@ -15,7 +15,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection for commands to one server. It counts as up when {@link RedisScript#CHECK} went through; a node of a
+ * The connection for commands to one server. It counts as up when the {@link FirstQuestion} was answered; a node of a
  * cluster without slots of its own, which is taking over its first, refuses that and is only asked for the time. An
  * answer that does not come is waited for; what that may mean is told to the {@link Listener}.
  */
@@ -26,8 +26,7 @@ final class RedisNode {
   private final String store;
   private final StoreRuntime runtime;
   private final RedisClock clock;
-  private final Supplier<byte @Nullable [][]> keysOfNothing;
-  private final byte[] channel;
+  private final FirstQuestion first;
   private final Listener listener;
   private final @Nullable RedisReplicas replicas;
   private final RedisLine<StatefulRedisConnection<byte[], byte[]>> commands;
@@ -61,25 +60,19 @@ final class RedisNode {
     }
   }
 
-  /**
-   * Makes one that is not open.
-   *
-   * @param keysOfNothing keys that no lock has, for the first question; null if the server would send any key elsewhere
-   */
+  /** Makes one that is not open. */
   RedisNode(
       String store,
       StoreRuntime runtime,
       Supplier<CompletionStage<StatefulRedisConnection<byte[], byte[]>>> opener,
-      Supplier<byte @Nullable [][]> keysOfNothing,
-      byte[] channel,
+      FirstQuestion first,
       RedisClock clock,
       RedisReplicas.Rule rule,
       Listener listener) {
     this.store = store;
     this.runtime = runtime;
     this.clock = clock;
-    this.keysOfNothing = keysOfNothing;
-    this.channel = channel;
+    this.first = first;
     this.listener = listener;
     this.commands = new RedisLine<>(
         runtime, new RedisLine.Use<>(opener, this::check, listener::up, listener::down));
@@ -88,14 +81,7 @@ final class RedisNode {
         : new RedisReplicas(
             rule,
             new RedisNode(
-                store,
-                runtime,
-                opener,
-                keysOfNothing,
-                channel,
-                clock,
-                RedisReplicas.Rule.NONE,
-                aside(listener)),
+                store, runtime, opener, first, clock, RedisReplicas.Rule.NONE, aside(listener)),
             runtime);
   }
 
@@ -115,14 +101,16 @@ final class RedisNode {
     };
   }
 
-  private CompletionStage<?> check(StatefulRedisConnection<byte[], byte[]> connection) {
-    byte[][] of = keysOfNothing.get();
+  private CompletionStage<Runnable> check(StatefulRedisConnection<byte[], byte[]> connection) {
+    byte[][] of = first.keys.get();
     if (of == null) {
-      return connection.async().time().thenAccept(time -> clock.heard(RedisAnswer.micros(time)));
+      return connection.async().time().thenApply(time -> {
+        clock.heard(RedisAnswer.micros(time));
+        return () -> {};
+      });
     }
-    Pending answer = new Pending();
-    send(connection, RedisScript.CHECK, of, new byte[][] {channel}, answer);
-    return answer;
+    return send(connection, first.script, of, first.arguments)
+        .thenApply(answer -> () -> first.admits.accept(answer));
   }
 
   /** Opens the connection, if there is none. */

@@ -47,7 +47,7 @@ final class RedlockDoctor {
 
   private static CompletionStage<Node> look(RedlockServer server) {
     return server
-        .connect()
+        .look()
         .thenCompose(found -> server
             .link()
             .node()

@@ -11,6 +11,7 @@ import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreRuntime;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -25,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  * Which nodes are connected. The engine hears of a disturbance when there is no majority, and of its end.
  *
  * <p>Connecting is done when a majority is. A node that was not there at that time is asked again until it is; what
- * breaks later is the business of its {@link RedisLink}.
+ * breaks later is the business of its {@link RedisLink}. Each connection is to a server of its own: a name may lead to
+ * another node's server, and that one's vote must not count twice.
  */
 final class RedlockQuorum {
   private static final long AGAIN_NANOS = 1_000_000_000L;
@@ -37,7 +39,9 @@ final class RedlockQuorum {
   private final ReentrantLock lock = new ReentrantLock();
   private final boolean[] up;
   private final Map<String, Integer> servers = new HashMap<>();
+  private final Set<Integer> refused = new HashSet<>();
   private final Set<Integer> arrived = ConcurrentHashMap.newKeySet();
+  private volatile List<RedlockServer> nodes = List.of();
   private volatile boolean connected;
   private volatile boolean closed;
 
@@ -110,14 +114,17 @@ final class RedlockQuorum {
   }
 
   /** Connects to all nodes; completes when a majority is there, fails when that is not possible. */
-  CompletionStage<@Nullable Void> connect(List<RedlockServer> nodes) {
+  CompletionStage<@Nullable Void> connect(List<RedlockServer> all) {
+    nodes = all;
     CompletableFuture<@Nullable Void> ready = new CompletableFuture<>();
     List<Throwable> failures = new ArrayList<>();
-    for (int i = 0; i < nodes.size(); i++) {
+    for (int i = 0; i < all.size(); i++) {
       int node = i;
-      nodes.get(i).connect().whenComplete((found, failure) -> {
-        Throwable trouble = failure == null ? arrived(node, nodes, found.id()) : unwrap(failure);
-        settle(ready, failures, trouble, nodes);
+      all.get(i).connect().whenComplete((up, failure) -> {
+        if (failure == null) {
+          arrived(node);
+        }
+        settle(ready, failures, failure == null ? null : unwrap(failure));
       });
     }
     return ready;
@@ -126,8 +133,7 @@ final class RedlockQuorum {
   private void settle(
       CompletableFuture<@Nullable Void> ready,
       List<Throwable> failures,
-      @Nullable Throwable trouble,
-      List<RedlockServer> nodes) {
+      @Nullable Throwable trouble) {
     boolean enough;
     boolean hopeless;
     boolean first;
@@ -144,7 +150,7 @@ final class RedlockQuorum {
       lock.unlock();
     }
     if (first) {
-      seek(nodes);
+      seek();
     }
     if (trouble instanceof ConfigurationException) {
       ready.completeExceptionally(trouble);
@@ -165,36 +171,63 @@ final class RedlockQuorum {
         first);
   }
 
-  /** A node is there; returns what is wrong with it, or null. */
-  private @Nullable Throwable arrived(int node, List<RedlockServer> nodes, String id) {
-    String run = id.substring(0, id.lastIndexOf('-'));
+  private void arrived(int node) {
+    arrived.add(node);
+    set(node, true);
+  }
+
+  /**
+   * A node's new connection leads to a server; where its last one led to is free for another node now. Not before: a node
+   * that is not connected just now keeps its server until it is again.
+   *
+   * @param run which server it is
+   * @throws ConfigurationException if it is another node's server
+   */
+  void admit(int node, String run) {
     Integer same;
+    boolean isNews;
     lock.lock();
     try {
+      servers.values().removeIf(each -> each == node);
       same = servers.putIfAbsent(run, node);
+      isNews = same != null && refused.add(node);
+      if (same == null) {
+        refused.remove(node);
+      }
     } finally {
       lock.unlock();
     }
-    if (same != null && same != node) {
-      return new ConfigurationException(
-          nodes.get(same).address() + " and " + nodes.get(node).address()
-              + " are one and the same server; each node must be a server of its own",
-          store,
-          null);
+    if (same == null) {
+      return;
     }
-    nodes.get(node).admit();
-    arrived.add(node);
-    set(node, true);
-    return null;
+    ConfigurationException refusal = new ConfigurationException(
+        nodes.get(same).address() + " and " + nodes.get(node).address()
+            + " are one and the same server; each node must be a server of its own",
+        store,
+        null);
+    if (isNews && connected) {
+      warn(node, refusal);
+      // it may be the other one whose name has led astray: its next connection shows
+      nodes.get(same).link().node().replace();
+    }
+    throw refusal;
+  }
+
+  private void warn(int node, Throwable trouble) {
+    LOG.log(
+        System.Logger.Level.WARNING,
+        "{0} is not used until that changes: {1}",
+        nodes.get(node).address(),
+        trouble.getMessage());
   }
 
   /** From the first majority on, nodes that were never there are asked again and again. */
-  private void seek(List<RedlockServer> nodes) {
+  private void seek() {
     long pause = AGAIN_NANOS + (long) (runtime.random().nextDouble() * AGAIN_NANOS);
-    runtime.scheduler().schedule(() -> seekNow(nodes), pause);
+    runtime.scheduler().schedule(this::seekNow, pause);
   }
 
-  private void seekNow(List<RedlockServer> nodes) {
+  private void seekNow() {
     List<CompletableFuture<?>> asked = new ArrayList<>();
     for (int i = 0; i < nodes.size(); i++) {
       int node = i;
@@ -202,33 +235,35 @@ final class RedlockQuorum {
         asked.add(nodes
             .get(i)
             .connect()
-            .handle((found, failure) -> late(node, nodes, found, failure))
+            .handle((up, failure) -> late(node, failure))
             .toCompletableFuture());
       }
     }
     if (!asked.isEmpty()) {
       CompletionStage<?> all = CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new));
-      all.whenComplete((done, never) -> seek(nodes));
+      all.whenComplete((done, never) -> seek());
     }
   }
 
-  private @Nullable Throwable late(
-      int node,
-      List<RedlockServer> nodes,
-      RedlockServer.@Nullable Found found,
-      @Nullable Throwable failure) {
-    Throwable trouble =
-        found != null ? arrived(node, nodes, found.id()) : failure == null ? null : unwrap(failure);
-    if (trouble instanceof ConfigurationException) {
-      // not asked again, and said once
-      arrived.add(node);
-      LOG.log(
-          System.Logger.Level.WARNING,
-          "{0} is not used: {1}",
-          nodes.get(node).address(),
-          trouble.getMessage());
+  private boolean late(int node, @Nullable Throwable failure) {
+    if (failure == null) {
+      arrived(node);
+      return true;
     }
-    return trouble;
+    Throwable trouble = unwrap(failure);
+    if (trouble instanceof ConfigurationException && isFirst(node)) {
+      warn(node, trouble);
+    }
+    return false;
+  }
+
+  private boolean isFirst(int node) {
+    lock.lock();
+    try {
+      return refused.add(node);
+    } finally {
+      lock.unlock();
+    }
   }
 
   private static Throwable unwrap(Throwable failure) {

@@ -11,9 +11,9 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.OptionalLong;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 
 /** A node that is a Redis server: one script for each question. */
 final class RedlockServer implements RedlockNode {
@@ -32,11 +32,18 @@ final class RedlockServer implements RedlockNode {
   private final byte[] reach;
   private volatile boolean wasHeard;
 
-  /** Votes count only once it is known that this is no server that votes already, under another address. */
-  private volatile boolean isAdmitted;
-
-  /** What the first contact found: what the server is, and for how long it does not vote. */
-  record Found(String id, long abstainsMicros) {}
+  /**
+   * What the first question found.
+   *
+   * @param run which server it is, since its last start
+   * @param abstainsMicros for how long it does not vote
+   */
+  record Found(String run, long abstainsMicros) {
+    static Found read(List<Object> answer) {
+      String id = RedisAnswer.text(answer, 1);
+      return new Found(id.substring(0, id.lastIndexOf('-')), RedisAnswer.number(answer, 2));
+    }
+  }
 
   RedlockServer(
       String address,
@@ -55,6 +62,32 @@ final class RedlockServer implements RedlockNode {
     this.maxLease = RedisAnswer.argument(rule.maxLeaseMicros());
     this.abstains = RedisAnswer.argument(rule.abstainsMicros());
     this.reach = RedisAnswer.argument(rule.reachMicros());
+  }
+
+  /**
+   * Returns what each new connection is asked: the node's name may lead to another server than before.
+   *
+   * @param admits throws if this is no server whose votes may count as this node's
+   */
+  static FirstQuestion firstQuestion(RedlockRule rule, RedisKeys keys, Consumer<Found> admits) {
+    return new FirstQuestion(
+        RedisScript.REDLOCK_CHECK,
+        () -> keysOfCheck(keys),
+        argumentsOfCheck(rule, keys),
+        answer -> admits.accept(Found.read(answer)));
+  }
+
+  private static byte[][] keysOfCheck(RedisKeys keys) {
+    byte[][] nothing = keys.ofNothing();
+    return new byte[][] {keys.marker(), nothing[0], nothing[2]};
+  }
+
+  private static byte[][] argumentsOfCheck(RedlockRule rule, RedisKeys keys) {
+    return new byte[][] {
+      RedisAnswer.argument(rule.maxLeaseMicros()),
+      RedisAnswer.argument(rule.abstainsMicros()),
+      keys.channel()
+    };
   }
 
   private static long micros(Duration duration) {
@@ -79,20 +112,9 @@ final class RedlockServer implements RedlockNode {
     return new byte[][] {all[0], all[2]};
   }
 
-  void admit() {
-    isAdmitted = true;
-  }
-
   /** Runs a script; a failure that is one of the configuration is told as such. */
   private CompletionStage<List<Object>> run(RedisScript script, byte[][] of, byte[]... arguments) {
-    if (!isAdmitted && script != RedisScript.REDLOCK_CHECK) {
-      return CompletableFuture.failedFuture(RedisErrors.down("node " + address));
-    }
-    return link.run(script, of, arguments).handle((answer, failure) -> {
-      if (failure == null) {
-        wasHeard = true;
-        return answer;
-      }
+    return link.run(script, of, arguments).exceptionally(failure -> {
       throw explained(failure);
     });
   }
@@ -114,13 +136,23 @@ final class RedlockServer implements RedlockNode {
     return failure instanceof CompletionException && cause != null ? cause : failure;
   }
 
+  /** Opens the connections; they are up when this is a server of its own. */
+  CompletionStage<?> connect() {
+    return link.connect().handle((up, failure) -> {
+      if (failure != null) {
+        throw explained(failure);
+      }
+      wasHeard = true;
+      return true;
+    });
+  }
+
   /** Opens the connections and looks at the marker. */
-  CompletionStage<Found> connect() {
-    byte[][] nothing = keys.ofNothing();
-    byte[][] of = {keys.marker(), nothing[0], nothing[2]};
-    return link.connect()
-        .thenCompose(up -> run(RedisScript.REDLOCK_CHECK, of, maxLease, abstains, keys.channel()))
-        .thenApply(answer -> new Found(RedisAnswer.text(answer, 1), RedisAnswer.number(answer, 2)));
+  CompletionStage<Found> look() {
+    return connect()
+        .thenCompose(
+            up -> run(RedisScript.REDLOCK_CHECK, keysOfCheck(keys), argumentsOfCheck(rule, keys)))
+        .thenApply(Found::read);
   }
 
   @Override

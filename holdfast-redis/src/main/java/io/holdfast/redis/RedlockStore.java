@@ -234,7 +234,8 @@ public final class RedlockStore implements LockStore {
           runtime,
           quorum.of(i),
           members.get(i).connector().get(),
-          keys,
+          RedlockServer.firstQuestion(rule, keys, found -> quorum.admit(node, found.run())),
+          keys.channelOf(runtime.client()),
           clock,
           RedisReplicas.Rule.NONE,
           message -> waits.received(node, message));

@@ -42,7 +42,7 @@ final class ShardLine {
     this.chooser = chooser;
     this.receiver = receiver;
     this.line = new RedisLine<>(
-        runtime, new RedisLine.Use<>(opener, this::subscribe, missed, this::unsubscribed));
+        runtime, RedisLine.Use.of(opener, this::subscribe, missed, this::unsubscribed));
   }
 
   private CompletionStage<?> subscribe(StatefulRedisPubSubConnection<byte[], byte[]> connection) {

@@ -51,8 +51,7 @@ class ReplicaGroupsTest {
         "test",
         start.runtime(),
         connector::commands,
-        keys::ofNothing,
-        keys.channel(),
+        FirstQuestion.check(keys::ofNothing, keys.channel()),
         new RedisClock(start.runtime().ticker()),
         new Rule(1, Duration.ofMillis(200)),
         new RedisNode.Listener() {

@@ -39,7 +39,7 @@ final class RespProxy implements AutoCloseable {
     }
   }
 
-  private final int target;
+  private volatile int target;
   private final ServerSocket listening;
   private final Set<Link> links = ConcurrentHashMap.newKeySet();
   private final List<Catch> catches = new ArrayList<>();
@@ -98,7 +98,11 @@ final class RespProxy implements AutoCloseable {
   }
 
   String uri() {
-    return "redis://127.0.0.1:" + listening.getLocalPort();
+    return "redis://127.0.0.1:" + port();
+  }
+
+  int port() {
+    return listening.getLocalPort();
   }
 
   /** What is to happen to the next one that nothing else was said about. */
@@ -141,6 +145,11 @@ final class RespProxy implements AutoCloseable {
   /** How many connections are open. */
   int links() {
     return links.size();
+  }
+
+  /** Leads to another server from the next connection on. */
+  void leadTo(int port) {
+    target = port;
   }
 
   /** Accepts no connections until {@link #mend()}. */

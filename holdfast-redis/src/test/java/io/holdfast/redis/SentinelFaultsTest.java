@@ -24,6 +24,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Failovers, graceful and not, and what becomes of the holds and waits of the clients. */
 class SentinelFaultsTest {
@@ -137,6 +139,74 @@ class SentinelFaultsTest {
         former.resume();
       }
     }
+  }
+
+  /**
+   * Cut off from all sentinels while they name another primary, and nothing is asked of the former: it is left when they can
+   * be reached again, also if they were never listened to before.
+   */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void failover_whileCutOffFromTheSentinels_isHeardOfAfterwards(boolean listened) throws Exception {
+    RecordingStart start = new RecordingStart();
+    List<RespProxy> ways = new ArrayList<>();
+    for (int port : servers.ports()) {
+      RespProxy way = new RespProxy(port);
+      open.add(way);
+      ways.add(way);
+      if (!listened) {
+        way.next("subscribe", Fate.SILENCE);
+      }
+    }
+    RedisServer former = servers.primary();
+    String uri = servers.uri(ways.stream().map(RespProxy::port).toList());
+    try (RedisStore store = RedisStore.at(StoreAddress.parse(uri))) {
+      store.start(start.runtime(), start);
+      Await.value(store.connect());
+      for (RespProxy way : ways) {
+        Await.until("it subscribes", () -> way.count("subscribe") >= 1);
+        if (listened) {
+          Await.until("and is asked", () -> asked(way) >= 1 && way.links() == 1);
+        }
+      }
+      ways.forEach(RespProxy::cut);
+      former.pause();
+      try {
+        servers.awaitPrimaryIsNot(former);
+        assertThat(start.told).isEmpty();
+        ways.forEach(RespProxy::mend);
+        Await.until("both are told", () -> start.told.contains("restored"));
+        assertThat(start.told.get(0)).isEqualTo("disturbed");
+      } finally {
+        former.resume();
+      }
+    }
+  }
+
+  /** A sentinel that comes and goes, and still names the same primary, is no reason to leave it. */
+  @Test
+  void sentinelThatComesAndGoes_disturbsNothing() throws Exception {
+    RecordingStart start = new RecordingStart();
+    RespProxy way = new RespProxy(servers.ports().get(1));
+    open.add(way);
+    List<Integer> ports = new ArrayList<>(servers.ports());
+    ports.set(1, way.port());
+    try (RedisStore store = RedisStore.at(StoreAddress.parse(servers.uri(ports)))) {
+      store.start(start.runtime(), start);
+      Await.value(store.connect());
+      for (int i = 1; i <= 3; i++) {
+        int times = i;
+        Await.until("it is asked", () -> asked(way) >= times && way.links() == 1);
+        way.cut();
+        way.mend();
+      }
+      Await.until("it is asked once more", () -> asked(way) >= 4 && way.links() == 1);
+      assertThat(start.told).isEmpty();
+    }
+  }
+
+  private static int asked(RespProxy way) {
+    return way.count("subscribe") == 0 ? 0 : way.count("sentinel");
   }
 
   /** A stopped primary comes back and believes that it is one still: there are never two that believe in their hold. */

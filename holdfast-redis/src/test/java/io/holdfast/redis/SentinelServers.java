@@ -96,9 +96,18 @@ final class SentinelServers implements AutoCloseable {
   }
 
   String uri() {
+    return uri(ports);
+  }
+
+  List<Integer> ports() {
+    return ports;
+  }
+
+  /** Returns an address whose sentinels are behind other ports. */
+  String uri(List<Integer> behind) {
     StringBuilder uri = new StringBuilder("redis-sentinel://");
     for (int i = 0; i < SENTINELS; i++) {
-      uri.append(i == 0 ? "" : ",").append("127.0.0.1:").append(ports.get(i));
+      uri.append(i == 0 ? "" : ",").append("127.0.0.1:").append(behind.get(i));
     }
     uri.append('/').append(NAME);
     return password.isEmpty()
