@@ -36,6 +36,8 @@ final class FirstContact {
   CompletionStage<@Nullable Void> make() {
     if (begun.compareAndSet(false, true)) {
       session.start();
+    } else {
+      session.startAgain();
     }
     return session.first().thenCompose(ready -> {
       Link link = session.link();

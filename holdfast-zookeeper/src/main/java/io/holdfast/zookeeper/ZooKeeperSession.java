@@ -98,6 +98,21 @@ final class ZooKeeperSession implements ConnectionStateListener {
     }
   }
 
+  /**
+   * Lets Curator make the handle that it could not make at the start, for want of a file descriptor or a thread: it makes
+   * one when it is asked for it, and we never ask before we are told of a connection.
+   */
+  void startAgain() {
+    if (first.isDone()) {
+      return;
+    }
+    try {
+      ZooKeeper unused = curator.getZookeeperClient().getZooKeeper();
+    } catch (Exception e) {
+      LOG.log(Level.DEBUG, "there is still no handle", e);
+    }
+  }
+
   /** Completes with the first connection; never fails. */
   CompletableFuture<Link> first() {
     return first;

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.zookeeper;
+
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.holdfast.Holdfast;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.spi.StoreAddress;
+import io.holdfast.testkit.zookeeper.ZooKeeperServer;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.utils.ZookeeperFactory;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.data.ACL;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A process that has no file descriptor left when it first asks for a lock, and has some later. */
+@Timeout(120)
+class FirstHandleTest {
+  private final ZooKeeperServer server = ZooKeeperUnderTest.server();
+
+  /** Fails to make the first handles. */
+  private static final class Poor implements ZooKeeperClients, ZookeeperFactory {
+    private final ZooKeeperAddress address;
+    private final AtomicInteger failures;
+
+    Poor(ZooKeeperAddress address, int failures) {
+      this.address = address;
+      this.failures = new AtomicInteger(failures);
+    }
+
+    @Override
+    public boolean isGiven() {
+      return false;
+    }
+
+    @Override
+    public CuratorFramework client(int sessionMillis) {
+      return address.builder(sessionMillis).zookeeperFactory(this).build();
+    }
+
+    @Override
+    public List<ACL> acl() {
+      return address.acl();
+    }
+
+    @Override
+    public String servers() {
+      return address.servers();
+    }
+
+    @Override
+    public void close() {
+      address.close();
+    }
+
+    @Override
+    public ZooKeeper newZooKeeper(
+        String servers, int sessionTimeout, Watcher watcher, boolean canBeReadOnly)
+        throws IOException {
+      return newZooKeeper(servers, sessionTimeout, watcher, canBeReadOnly, new ZKClientConfig());
+    }
+
+    @Override
+    public ZooKeeper newZooKeeper(
+        String servers,
+        int sessionTimeout,
+        Watcher watcher,
+        boolean canBeReadOnly,
+        ZKClientConfig config)
+        throws IOException {
+      if (failures.getAndDecrement() > 0) {
+        throw new IOException("Too many open files");
+      }
+      return new ZooKeeper(servers, sessionTimeout, watcher, canBeReadOnly, config);
+    }
+  }
+
+  @Test
+  void handleThatCouldNotBeMade_isMadeLater() throws Exception {
+    String uri = "zookeeper://" + server.address() + "/poor";
+    ZooKeeperAddress address = new ZooKeeperAddress(StoreAddress.parse(uri));
+    Poor clients = new Poor(address, 2);
+    try (Holdfast client = Holdfast.builder()
+        .store(ZooKeeperStore.at(StoreAddress.parse(uri), address, clients))
+        .requestTimeout(Duration.ofMillis(500))
+        .connectLazily()
+        .build()) {
+      assertThrows(
+          StoreUnavailableException.class, () -> client.lock("x").tryAcquire().isPresent());
+      assertTrue(client.lock("x").acquire(Duration.ofSeconds(60)).release());
+    }
+  }
+}
