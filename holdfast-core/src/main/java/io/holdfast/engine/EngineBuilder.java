@@ -170,7 +170,7 @@ public final class EngineBuilder implements Holdfast.Builder {
         defaultOptions,
         id,
         clientName,
-        HostName.VALUE,
+        HostName.get(),
         ProcessHandle.current().pid(),
         requestTimeout,
         storeRetryFor,
@@ -204,17 +204,22 @@ public final class EngineBuilder implements Holdfast.Builder {
     return hex.toHexDigits(random.nextLong()) + hex.toHexDigits(random.nextLong());
   }
 
-  /** This machine's name, looked up once: the look-up may ask a name server. */
+  /** This machine's name, looked up until it is found: the look-up may ask a name server. */
   private static final class HostName {
-    static final String VALUE = find();
+    private static volatile @Nullable String found;
 
-    private static String find() {
-      try {
-        return InetAddress.getLocalHost().getHostName();
-      } catch (UnknownHostException e) {
-        // the name is for people only
-        return "unknown";
+    static String get() {
+      String name = found;
+      if (name == null) {
+        try {
+          name = InetAddress.getLocalHost().getHostName();
+          found = name;
+        } catch (UnknownHostException e) {
+          // the name is for people only
+          name = "unknown";
+        }
       }
+      return name;
     }
   }
 }
