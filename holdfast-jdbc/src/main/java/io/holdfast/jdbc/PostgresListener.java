@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *   off --needed--> connecting --probe came back, LISTEN--> listening --nobody has waited for a while--> off
  *                    ^    |  \                                  |
- *                    |    |   +--probe was swallowed--> off, for minutes: a proxy lends sessions out
+ *                    |    |   +--probe was swallowed, and the next--> off, for minutes: a proxy lends sessions out
  *                    +----+---------- broken, after a pause ----+
  * </pre>
  *
@@ -41,6 +41,10 @@ final class PostgresListener implements Wakeups {
   private static final long LONGEST_PAUSE_NANOS = 10_000_000_000L;
   private static final long PROXY_NANOS = 600_000_000_000L;
   private static final int SWALLOWED_TO_BELIEVE = 2;
+
+  /** Between two probes: a server, or this process, that stands still for a while is no proxy. */
+  private static final long PROBE_AGAIN_NANOS = 5_000_000_000L;
+
   private static final long CLOSE_NANOS = 2_000_000_000L;
 
   private final JdbcContext context;
@@ -112,10 +116,14 @@ final class PostgresListener implements Wakeups {
         try {
           connectAndListen();
           pauseNanos = SHORTEST_PAUSE_NANOS;
+          if (swallowed > 0) {
+            pause(PROBE_AGAIN_NANOS);
+          }
         } catch (SQLException | RuntimeException e) {
           if (!closed) {
             LOG.log(Level.DEBUG, "store=" + context.store() + " does not listen, waiters look", e);
-            pause();
+            pause(pauseNanos);
+            pauseNanos = Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS);
           }
         }
       }
@@ -157,14 +165,13 @@ final class PostgresListener implements Wakeups {
     }
   }
 
-  private void pause() {
+  private void pause(long nanos) {
     guard.lock();
     try {
-      long left = pauseNanos;
+      long left = nanos;
       while (left > 0 && !closed) {
         left = ended.awaitNanos(left);
       }
-      pauseNanos = Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS);
     } catch (InterruptedException e) {
       // nobody interrupts this thread but close()
       LOG.log(Level.TRACE, "store={0} closed", context.store());

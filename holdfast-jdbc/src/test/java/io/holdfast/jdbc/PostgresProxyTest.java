@@ -123,8 +123,12 @@ class PostgresProxyTest {
         Holdfast holder = Holdfast.connect(uri(bouncer, shared));
         Holdfast other = Holdfast.connect(uri(bouncer, shared))) {
       Hold hold = holder.lock("x", LONG).acquire();
+      long began = System.nanoTime();
       CompletableFuture<Hold> waiter = other.lock("x", LONG).acquireAsync();
       Await.until("it is said", () -> !said.isEmpty());
+      assertThat(Duration.ofNanos(System.nanoTime() - began))
+          .as("what stands still for two seconds is no proxy")
+          .isGreaterThan(Duration.ofSeconds(5));
       hold.release();
       Await.value(waiter).release();
       for (int i = 0; i < 5; i++) {
