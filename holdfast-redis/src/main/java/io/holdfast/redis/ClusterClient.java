@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +22,9 @@ import org.jspecify.annotations.Nullable;
 /** Opens connections to any node, with the user, the password and the times that the address has. */
 final class ClusterClient {
   private final Supplier<CompletionStage<List<RedisURI>>> addresses;
+  private final Supplier<CompletionStage<List<RedisURI>>> addressesNow;
   private final Function<RedisURI, OwnRedisClient> maker;
+  private final AtomicBoolean finding = new AtomicBoolean();
   private volatile @Nullable Known known;
 
   /** What the addresses say, and the client for them. */
@@ -31,21 +34,31 @@ final class ClusterClient {
    * Makes a client that finds its addresses when it is first needed.
    *
    * @param addresses of some nodes, of which the first has what is needed to connect to any
+   * @param addressesNow the same, when none of them leads to a node any more
    * @param maker makes the client
    */
   ClusterClient(
       Supplier<CompletionStage<List<RedisURI>>> addresses,
+      Supplier<CompletionStage<List<RedisURI>>> addressesNow,
       Function<RedisURI, OwnRedisClient> maker) {
     this.addresses = addresses;
+    this.addressesNow = addressesNow;
     this.maker = maker;
   }
 
   /** Makes a client that connects with the settings of an application's one, to the nodes that this one has found. */
   static ClusterClient of(RedisClusterClient given) {
     return new ClusterClient(
-        () -> GivenRedisClient.onThread(
-            () -> given.getPartitions().stream().map(RedisClusterNode::getUri).toList()),
+        () -> GivenRedisClient.onThread(() -> nodes(given)),
+        () -> GivenRedisClient.onThread(() -> {
+          given.refreshPartitions();
+          return nodes(given);
+        }),
         pattern -> new OwnRedisClient(pattern, given));
+  }
+
+  private static List<RedisURI> nodes(RedisClusterClient given) {
+    return given.getPartitions().stream().map(RedisClusterNode::getUri).toList();
   }
 
   /** Finds the addresses, if they are not known; before anything else is asked. */
@@ -58,12 +71,34 @@ final class ClusterClient {
   private synchronized Known know(List<RedisURI> found) {
     Known now = known;
     if (now == null) {
-      Set<Endpoint> seeds = new LinkedHashSet<>();
-      found.forEach(each -> seeds.add(new Endpoint(each.getHost(), each.getPort())));
-      now = new Known(seeds, found.get(0), maker.apply(found.get(0)));
+      now = new Known(endpoints(found), found.get(0), maker.apply(found.get(0)));
       known = now;
     }
     return now;
+  }
+
+  private static Set<Endpoint> endpoints(List<RedisURI> found) {
+    Set<Endpoint> seeds = new LinkedHashSet<>();
+    found.forEach(each -> seeds.add(new Endpoint(each.getHost(), each.getPort())));
+    return seeds;
+  }
+
+  /** Finds the addresses once more, beside what goes on: all nodes may have come back under others. */
+  void findAgain() {
+    if (known == null || !finding.compareAndSet(false, true)) {
+      return;
+    }
+    addressesNow.get().whenComplete((found, failure) -> {
+      if (failure == null && !found.isEmpty()) {
+        knowAgain(found);
+      }
+      finding.set(false);
+    });
+  }
+
+  private synchronized void knowAgain(List<RedisURI> found) {
+    Known before = known();
+    known = new Known(endpoints(found), before.pattern(), before.client());
   }
 
   private Known known() {

@@ -92,6 +92,9 @@ final class ClusterScout {
         asked.put(each, () -> node.ask(redis -> redis.clusterSlots()));
       }
     }
+    if (asked.isEmpty() && !cluster.map().owners().isEmpty()) {
+      client.findAgain();
+    }
     for (Endpoint each : shuffled(client.seeds())) {
       asked.putIfAbsent(each, () -> client.slots(each, runtime));
     }

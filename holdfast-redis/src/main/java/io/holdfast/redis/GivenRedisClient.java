@@ -38,13 +38,19 @@ final class GivenRedisClient implements RedisConnector {
         () -> {
           try {
             opened.complete(open.get());
-          } catch (RuntimeException e) {
+          } catch (RuntimeException | Error e) {
+            // also a thread that the client could not make: who waits for the connection must hear of it
             opened.completeExceptionally(e);
           }
         },
         "holdfast-redis-connect");
     thread.setDaemon(true);
-    thread.start();
+    try {
+      thread.start();
+    } catch (Error e) {
+      // no more threads can be made
+      opened.completeExceptionally(e);
+    }
     return opened;
   }
 

@@ -30,6 +30,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -212,8 +213,9 @@ public final class RedisStore implements LockStore {
     RedisReplicas.Rule replicas = options.replicas();
     Topology topology;
     if (server.isCluster()) {
-      ClusterClient nodes = new ClusterClient(
-          () -> CompletableFuture.completedFuture(server.uris()), pattern -> client);
+      Supplier<CompletionStage<List<RedisURI>>> named =
+          () -> CompletableFuture.completedFuture(server.uris());
+      ClusterClient nodes = new ClusterClient(named, named, pattern -> client);
       topology = cluster(name, nodes, replicas);
     } else if (server.isSentinel()) {
       topology =

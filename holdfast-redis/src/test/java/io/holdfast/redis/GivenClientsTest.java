@@ -170,6 +170,27 @@ class GivenClientsTest {
     }
   }
 
+  /** All nodes come back under other addresses, which the application's client finds out from its own. */
+  @Test
+  void cluster_thatComesBackElsewhere_isFound() throws Exception {
+    ClusterServers former = new ClusterServers(Duration.ofMinutes(1));
+    open.add(former);
+    RespProxy name = opened(new RespProxy(former.servers().get(0).port()));
+    RedisClusterClient client = RedisClusterClient.create(name.uri());
+    open.add(() -> Direct.close(client));
+    Holdfast given = holdfast(RedisStore.using(client));
+    assertThat(given.lock("x", LONG).acquire().release()).isTrue();
+    ClusterServers servers = opened(new ClusterServers(Duration.ofMinutes(1)));
+    name.leadTo(servers.servers().get(0).port());
+    former.servers().forEach(RedisServer::kill);
+    name.cut();
+    name.mend();
+    Hold hold = given.lock("x", LONG).acquire(Duration.ofSeconds(60));
+    Holdfast other = opened(Holdfast.connect(servers.uri()));
+    assertThat(other.lock("x", LONG).tryAcquire()).isEmpty();
+    assertThat(hold.release()).isTrue();
+  }
+
   /** A cluster that cannot be reached is told, and found when it can. */
   @Test
   void cluster_thatIsNotThere_isTold() {
