@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Connections to one address, or to whom its sentinels name, with a client of our own. */
 final class OwnRedisClient implements RedisConnector {
-  private final RedisURI uri;
   private final RedisDriver driver;
+  private volatile RedisURI uri;
   private @Nullable SentinelWatch watch;
 
   OwnRedisClient(RedisURI uri, @Nullable SslOptions tls, Duration connectTimeout) {
@@ -49,9 +49,23 @@ final class OwnRedisClient implements RedisConnector {
   @Override
   public synchronized void watch(StoreRuntime runtime, Runnable moved) {
     if (watch == null && !uri.getSentinels().isEmpty()) {
-      watch = new SentinelWatch(runtime, uri, driver, moved);
+      watch = new SentinelWatch(runtime, uri, driver, sentinel -> {
+        if (sentinel != null) {
+          askFirst(sentinel);
+        }
+        moved.run();
+      });
       watch.open();
     }
+  }
+
+  /** The driver asks the sentinels in their order, and takes the first answer. */
+  private synchronized void askFirst(RedisURI sentinel) {
+    RedisURI.Builder now = RedisURI.builder(uri)
+        .withSentinelMasterId(uri.getSentinelMasterId())
+        .withSentinel(sentinel);
+    uri.getSentinels().stream().filter(each -> !each.equals(sentinel)).forEach(now::withSentinel);
+    uri = now.build();
   }
 
   @Override

@@ -122,6 +122,16 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
   }
 
   private void prepare(CompletableFuture<C> mine, C connection) {
+    try {
+      ask(mine, connection);
+    } catch (RuntimeException | Error e) {
+      // also where no memory or no class is there for it: who waits for the connection must hear of it
+      letGo(connection);
+      failed(mine, e);
+    }
+  }
+
+  private void ask(CompletableFuture<C> mine, C connection) {
     connection.addListener(new RedisConnectionStateListener() {
       @Override
       public void onRedisDisconnected(RedisChannelHandler<?, ?> broken) {

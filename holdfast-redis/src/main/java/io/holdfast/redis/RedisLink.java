@@ -96,8 +96,13 @@ final class RedisLink implements RedisRoute {
   }
 
   /** Both connections are of no use any more: the next ones may lead to another server. */
-  private void moved() {
+  void moved() {
     node.replace();
+    messages.replace();
+  }
+
+  /** The messages may come from another server than the one that is asked. */
+  void subscribeAgain() {
     messages.replace();
   }
 

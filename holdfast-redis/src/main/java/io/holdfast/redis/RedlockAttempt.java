@@ -90,9 +90,13 @@ final class RedlockAttempt {
       settled.complete(number);
     });
     long leftMicros = Math.max(0, deadlineNanos - sent.nanos()) / 1000;
+    RedlockVoters voters = new RedlockVoters();
     for (int i = 0; i < nodes.size(); i++) {
       int node = i;
-      nodes.get(i).attempt(claim, number, mode, leftMicros).whenComplete((vote, never) -> {
+      nodes.get(i).attempt(claim, number, mode, leftMicros).whenComplete((said, never) -> {
+        RedlockVote vote = voters.isFirst(said.server())
+            ? said
+            : RedlockVote.failed(RedlockVoters.votedAlready(), false);
         boolean answers = vote.kind() != Kind.FAILED && vote.kind() != Kind.UNKNOWN;
         round.heard(node, vote, answers);
       });

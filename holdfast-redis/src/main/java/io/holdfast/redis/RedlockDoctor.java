@@ -7,6 +7,7 @@ import io.holdfast.spi.Finding.Level;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -18,8 +19,14 @@ final class RedlockDoctor {
   private final List<RedlockServer> servers;
   private final RedisOptions options;
 
-  /** One node's findings, its version, and for how long it does not vote; negative if it does not answer. */
-  private record Node(List<Finding> findings, Version version, long abstainsMicros) {}
+  /**
+   * One node.
+   *
+   * @param abstainsMicros for how long it does not vote; negative if it does not answer
+   * @param server which server it is; empty if it does not answer
+   */
+  private record Node(
+      List<Finding> findings, Version version, long abstainsMicros, String server) {}
 
   RedlockDoctor(RedlockContext context, List<RedlockServer> servers, RedisOptions options) {
     this.context = context;
@@ -36,6 +43,7 @@ final class RedlockDoctor {
       List<Node> looked = nodes.stream().map(CompletableFuture::join).toList();
       List<Finding> findings = new ArrayList<>();
       looked.forEach(node -> findings.addAll(node.findings));
+      names(looked, findings);
       votes(looked, findings);
       clocks(findings);
       permissions(
@@ -52,19 +60,42 @@ final class RedlockDoctor {
             .link()
             .node()
             .<String>ask(redis -> redis.info())
-            .thenApply(text -> looked(server, RedisDoctor.parse(text), found.abstainsMicros())))
+            .thenApply(text -> looked(server, RedisDoctor.parse(text), found)))
         .exceptionally(failure -> new Node(
             List.of(new Finding(
                 Level.PROBLEM,
                 "node " + server.address(),
-                "it cannot be used: " + failure.getMessage(),
+                "it cannot be used: " + RedlockServer.unwrap(failure).getMessage(),
                 "start it, or let it be reached; a majority of the nodes must be")),
             Version.UNKNOWN,
-            -1));
+            -1,
+            ""));
   }
 
-  private static Node looked(RedlockServer server, Map<String, String> info, long abstainsMicros) {
-    return new Node(findings(server, info, abstainsMicros), Version.of(info), abstainsMicros);
+  private static Node looked(
+      RedlockServer server, Map<String, String> info, RedlockServer.Found found) {
+    return new Node(
+        findings(server, info, found.abstainsMicros()),
+        Version.of(info),
+        found.abstainsMicros(),
+        found.run());
+  }
+
+  /** Each server has one vote, however many names lead to it. */
+  private void names(List<Node> nodes, List<Finding> findings) {
+    Map<String, String> addresses = new HashMap<>();
+    for (int i = 0; i < nodes.size(); i++) {
+      String address = servers.get(i).address();
+      String server = nodes.get(i).server;
+      String other = server.isEmpty() ? null : addresses.putIfAbsent(server, address);
+      if (other != null) {
+        findings.add(new Finding(
+            Level.PROBLEM,
+            "node " + address,
+            "it is one and the same server as " + other + ", and has one vote with it",
+            "name servers of their own, by what stays with each of them"));
+      }
+    }
   }
 
   private static List<Finding> findings(

@@ -107,11 +107,16 @@ final class RedlockLocks {
           .toCompletableFuture());
     }
     List<RedlockNode> nodes = context.nodes();
+    RedlockVoters voters = new RedlockVoters();
     for (int i = 0; i < nodes.size(); i++) {
       int node = i;
       nodes.get(i).keep(ballots).whenComplete((replies, never) -> {
+        boolean counts = voters.isFirst(replies.get(0).server());
         for (int k = 0; k < replies.size(); k++) {
-          heard(rounds.get(k), node, replies.get(k));
+          heard(
+              rounds.get(k),
+              node,
+              counts ? replies.get(k) : RedlockReply.unknown(RedlockVoters.votedAlready()));
         }
       });
     }

@@ -10,27 +10,31 @@ import io.holdfast.spi.StoreEvents;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreRuntime;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which nodes are connected. The engine hears of a disturbance when there is no majority, and of its end.
+ * Which nodes are connected, and to which servers. The engine hears of a disturbance when there is no majority of servers,
+ * and of its end.
  *
  * <p>Connecting is done when a majority is. A node that was not there at that time is asked again until it is; what
- * breaks later is the business of its {@link RedisLink}. Each connection is to a server of its own: a name may lead to
- * another node's server, and that one's vote must not count twice.
+ * breaks later is the business of its {@link RedisLink}. Two names may lead to one server for a while, or for good: it has
+ * one vote all the same ({@link RedlockVoters}). One of the two connections is then opened again from time to time, since
+ * a connection goes on where it began, though its name may lead elsewhere by now.
  */
 final class RedlockQuorum {
   private static final long AGAIN_NANOS = 1_000_000_000L;
+  private static final long SOON_NANOS = 1_000_000_000L;
+  private static final long LATER_NANOS = 5_000_000_000L;
   private static final System.Logger LOG = System.getLogger("io.holdfast.redis");
 
   private final String store;
@@ -38,10 +42,18 @@ final class RedlockQuorum {
   private final StoreEvents events;
   private final ReentrantLock lock = new ReentrantLock();
   private final boolean[] up;
-  private final Map<String, Integer> servers = new HashMap<>();
-  private final Set<Integer> refused = new HashSet<>();
+
+  /** Which server each node's last connection leads to; null before the first. */
+  private final @Nullable String[] servers;
+
   private final Set<Integer> arrived = ConcurrentHashMap.newKeySet();
+  private final Set<Integer> refused = ConcurrentHashMap.newKeySet();
   private volatile List<RedlockServer> nodes = List.of();
+  private boolean parting;
+
+  /** How often one of two connections to one server was opened again since there are two. */
+  private int parted;
+
   private volatile boolean connected;
   private volatile boolean closed;
 
@@ -50,6 +62,7 @@ final class RedlockQuorum {
     this.runtime = runtime;
     this.events = events;
     this.up = new boolean[nodes];
+    this.servers = new @Nullable String[nodes];
   }
 
   /** Returns what one node's link tells. */
@@ -88,13 +101,20 @@ final class RedlockQuorum {
   }
 
   private void set(int node, boolean isUp) {
+    change(node, () -> up[node] = isUp);
+  }
+
+  private void change(int node, Runnable what) {
     boolean before;
     boolean after;
+    boolean part;
     lock.lock();
     try {
       before = isMajority();
-      up[node] = isUp;
+      what.run();
       after = isMajority();
+      part = connected && !closed && !parting && sharing(node) >= 0;
+      parting |= part;
     } finally {
       lock.unlock();
     }
@@ -103,14 +123,86 @@ final class RedlockQuorum {
     } else if (!before && after && connected) {
       events.restored();
     }
+    if (part) {
+      partIn(SOON_NANOS);
+    }
   }
 
   private boolean isMajority() {
-    int count = 0;
-    for (boolean each : up) {
-      count += each ? 1 : 0;
+    Set<String> distinct = new HashSet<>();
+    for (int i = 0; i < up.length; i++) {
+      String server = servers[i];
+      if (up[i] && server != null) {
+        distinct.add(server);
+      }
     }
-    return count > up.length / 2;
+    return distinct.size() > up.length / 2;
+  }
+
+  /** Returns another node that is connected to the same server; -1 if there is none. */
+  private int sharing(int node) {
+    for (int i = 0; i < up.length; i++) {
+      if (i != node && up[i] && up[node] && Objects.equals(servers[i], servers[node])) {
+        return i;
+      }
+    }
+    return -1;
+  }
+
+  /** A node's new connection leads to a server; it is not up yet. */
+  void leads(int node, String server) {
+    boolean isOther;
+    lock.lock();
+    try {
+      String former = servers[node];
+      isOther = former != null && !former.equals(server);
+      servers[node] = server;
+    } finally {
+      lock.unlock();
+    }
+    if (isOther) {
+      nodes.get(node).link().subscribeAgain();
+    }
+  }
+
+  private void partIn(long atLeastNanos) {
+    long pause = atLeastNanos + (long) (runtime.random().nextDouble() * atLeastNanos);
+    runtime.scheduler().schedule(this::part, pause);
+  }
+
+  /**
+   * Of two connections to one server one is opened again, and the next time the other: either may be the one whose name
+   * leads elsewhere by now. The server keeps its vote through the one that is left alone.
+   */
+  private void part() {
+    int one = -1;
+    int other = -1;
+    int times;
+    lock.lock();
+    try {
+      for (int i = 0; i < up.length && one < 0; i++) {
+        other = sharing(i);
+        one = other < 0 ? -1 : i;
+      }
+      parting = one >= 0 && !closed;
+      times = parting ? parted++ : 0;
+      parted = parting ? parted : 0;
+    } finally {
+      lock.unlock();
+    }
+    if (one < 0 || closed) {
+      return;
+    }
+    if (times == 0) {
+      LOG.log(System.Logger.Level.WARNING, "{0}: {1}", store, same(one, other));
+    }
+    nodes.get(times % 2 == 0 ? other : one).link().moved();
+    partIn(times == 0 ? SOON_NANOS : LATER_NANOS);
+  }
+
+  private String same(int one, int other) {
+    return nodes.get(one).address() + " and " + nodes.get(other).address()
+        + " are one and the same server, which has one vote";
   }
 
   /** Connects to all nodes; completes when a majority is there, fails when that is not possible. */
@@ -118,13 +210,15 @@ final class RedlockQuorum {
     nodes = all;
     CompletableFuture<@Nullable Void> ready = new CompletableFuture<>();
     List<Throwable> failures = new ArrayList<>();
+    AtomicInteger pending = new AtomicInteger(all.size());
     for (int i = 0; i < all.size(); i++) {
       int node = i;
-      all.get(i).connect().whenComplete((up, failure) -> {
+      all.get(i).connect().whenComplete((there, failure) -> {
         if (failure == null) {
           arrived(node);
         }
-        settle(ready, failures, failure == null ? null : unwrap(failure));
+        settle(
+            ready, failures, failure == null ? null : unwrap(failure), pending.decrementAndGet());
       });
     }
     return ready;
@@ -133,24 +227,28 @@ final class RedlockQuorum {
   private void settle(
       CompletableFuture<@Nullable Void> ready,
       List<Throwable> failures,
-      @Nullable Throwable trouble) {
+      @Nullable Throwable trouble,
+      int pending) {
     boolean enough;
-    boolean hopeless;
     boolean first;
+    boolean hopeless;
     lock.lock();
     try {
       if (trouble != null) {
         failures.add(trouble);
       }
       enough = isMajority();
-      hopeless = failures.size() >= nodes.size() / 2 + 1;
       first = enough && !connected;
       connected |= enough;
+      parting |= first;
+      hopeless = pending == 0 || failures.size() > nodes.size() / 2;
     } finally {
       lock.unlock();
     }
     if (first) {
       seek();
+      // two may be at one server already
+      partIn(SOON_NANOS);
     }
     if (trouble instanceof ConfigurationException) {
       ready.completeExceptionally(trouble);
@@ -161,7 +259,23 @@ final class RedlockQuorum {
     }
   }
 
-  private StoreException tooFew(List<Throwable> failures) {
+  private RuntimeException tooFew(List<Throwable> failures) {
+    lock.lock();
+    try {
+      for (int i = 0; i < up.length; i++) {
+        int other = sharing(i);
+        if (other >= 0) {
+          return new ConfigurationException(
+              same(i, other) + "; each node must be a server of its own", store, null);
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+    if (failures.isEmpty()) {
+      // they were there, and have gone again
+      return RedisErrors.down(store);
+    }
     Throwable first = failures.get(0);
     Reason reason = first instanceof StoreException known ? known.reason() : Reason.UNREACHABLE;
     return new StoreException(
@@ -173,52 +287,8 @@ final class RedlockQuorum {
 
   private void arrived(int node) {
     arrived.add(node);
-    set(node, true);
-  }
-
-  /**
-   * A node's new connection leads to a server; where its last one led to is free for another node now. Not before: a node
-   * that is not connected just now keeps its server until it is again.
-   *
-   * @param run which server it is
-   * @throws ConfigurationException if it is another node's server
-   */
-  void admit(int node, String run) {
-    Integer same;
-    boolean isNews;
-    lock.lock();
-    try {
-      servers.values().removeIf(each -> each == node);
-      same = servers.putIfAbsent(run, node);
-      isNews = same != null && refused.add(node);
-      if (same == null) {
-        refused.remove(node);
-      }
-    } finally {
-      lock.unlock();
-    }
-    if (same == null) {
-      return;
-    }
-    ConfigurationException refusal = new ConfigurationException(
-        nodes.get(same).address() + " and " + nodes.get(node).address()
-            + " are one and the same server; each node must be a server of its own",
-        store,
-        null);
-    if (isNews && connected) {
-      warn(node, refusal);
-      // it may be the other one whose name has led astray: its next connection shows
-      nodes.get(same).link().node().replace();
-    }
-    throw refusal;
-  }
-
-  private void warn(int node, Throwable trouble) {
-    LOG.log(
-        System.Logger.Level.WARNING,
-        "{0} is not used until that changes: {1}",
-        nodes.get(node).address(),
-        trouble.getMessage());
+    // the connection may have gone again while the messages were subscribed to
+    change(node, () -> up[node] = nodes.get(node).link().node().isUp());
   }
 
   /** From the first majority on, nodes that were never there are asked again and again. */
@@ -251,19 +321,14 @@ final class RedlockQuorum {
       return true;
     }
     Throwable trouble = unwrap(failure);
-    if (trouble instanceof ConfigurationException && isFirst(node)) {
-      warn(node, trouble);
+    if (trouble instanceof ConfigurationException && refused.add(node)) {
+      LOG.log(
+          System.Logger.Level.WARNING,
+          "{0} is not used until that changes: {1}",
+          nodes.get(node).address(),
+          trouble.getMessage());
     }
     return false;
-  }
-
-  private boolean isFirst(int node) {
-    lock.lock();
-    try {
-      return refused.add(node);
-    } finally {
-      lock.unlock();
-    }
   }
 
   private static Throwable unwrap(Throwable failure) {

@@ -10,8 +10,9 @@ import org.jspecify.annotations.Nullable;
  * @param has whether the node has, or had, the claim
  * @param othersWait whether others wait
  * @param failure why it did not say; null if it did
+ * @param server which server said it, since its last start; empty if it did not say
  */
-record RedlockReply(Has has, boolean othersWait, @Nullable Throwable failure) {
+record RedlockReply(Has has, boolean othersWait, @Nullable Throwable failure, String server) {
   enum Has {
     YES,
     NO,
@@ -19,11 +20,16 @@ record RedlockReply(Has has, boolean othersWait, @Nullable Throwable failure) {
   }
 
   static RedlockReply of(boolean has, boolean othersWait) {
-    return new RedlockReply(has ? Has.YES : Has.NO, othersWait, null);
+    return new RedlockReply(has ? Has.YES : Has.NO, othersWait, null, "");
   }
 
   static RedlockReply unknown(@Nullable Throwable failure) {
-    return new RedlockReply(Has.UNKNOWN, false, failure);
+    return new RedlockReply(Has.UNKNOWN, false, failure, "");
+  }
+
+  /** The same, said by a server. */
+  RedlockReply by(String who) {
+    return new RedlockReply(has, othersWait, failure, who);
   }
 
   /**

@@ -40,8 +40,8 @@ final class RedlockServer implements RedlockNode {
    */
   record Found(String run, long abstainsMicros) {
     static Found read(List<Object> answer) {
-      String id = RedisAnswer.text(answer, 1);
-      return new Found(id.substring(0, id.lastIndexOf('-')), RedisAnswer.number(answer, 2));
+      return new Found(
+          RedlockVoters.server(RedisAnswer.text(answer, 1)), RedisAnswer.number(answer, 2));
     }
   }
 
@@ -67,14 +67,14 @@ final class RedlockServer implements RedlockNode {
   /**
    * Returns what each new connection is asked: the node's name may lead to another server than before.
    *
-   * @param admits throws if this is no server whose votes may count as this node's
+   * @param hears is told which server it is
    */
-  static FirstQuestion firstQuestion(RedlockRule rule, RedisKeys keys, Consumer<Found> admits) {
+  static FirstQuestion firstQuestion(RedlockRule rule, RedisKeys keys, Consumer<Found> hears) {
     return new FirstQuestion(
         RedisScript.REDLOCK_CHECK,
         () -> keysOfCheck(keys),
         argumentsOfCheck(rule, keys),
-        answer -> admits.accept(Found.read(answer)));
+        answer -> hears.accept(Found.read(answer)));
   }
 
   private static byte[][] keysOfCheck(RedisKeys keys) {
@@ -131,12 +131,12 @@ final class RedlockServer implements RedlockNode {
     return new CompletionException(failure);
   }
 
-  private static Throwable unwrap(Throwable failure) {
+  static Throwable unwrap(Throwable failure) {
     Throwable cause = failure.getCause();
     return failure instanceof CompletionException && cause != null ? cause : failure;
   }
 
-  /** Opens the connections; they are up when this is a server of its own. */
+  /** Opens the connections. */
   CompletionStage<?> connect() {
     return link.connect().handle((up, failure) -> {
       if (failure != null) {
@@ -202,8 +202,9 @@ final class RedlockServer implements RedlockNode {
             RedisScript.REDLOCK_KEEP, of.toArray(byte[][]::new), arguments.toArray(byte[][]::new))
         .thenApply(answer -> {
           List<RedlockReply> replies = new ArrayList<>();
+          String server = RedlockVoters.server(RedisAnswer.text(answer, ballots.size() + 1));
           for (int i = 0; i < ballots.size(); i++) {
-            replies.add(kept(RedisAnswer.text(answer, i + 1)));
+            replies.add(kept(RedisAnswer.text(answer, i + 1)).by(server));
           }
           return replies;
         })

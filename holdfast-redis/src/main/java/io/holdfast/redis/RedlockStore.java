@@ -234,7 +234,7 @@ public final class RedlockStore implements LockStore {
           runtime,
           quorum.of(i),
           members.get(i).connector().get(),
-          RedlockServer.firstQuestion(rule, keys, found -> quorum.admit(node, found.run())),
+          RedlockServer.firstQuestion(rule, keys, found -> quorum.leads(node, found.run())),
           keys.channelOf(runtime.client()),
           clock,
           RedisReplicas.Rule.NONE,

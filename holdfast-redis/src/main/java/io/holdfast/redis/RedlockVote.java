@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param holder {@code HELD}: who that is
  * @param othersWait {@code ACCEPTED}: whether others wait
  * @param failure {@code FAILED}, {@code UNKNOWN}: why
+ * @param server which server said it, since its last start; empty if it did not say
  */
 record RedlockVote(
     Kind kind,
@@ -24,7 +25,8 @@ record RedlockVote(
     long leftMicros,
     Optional<Holder> holder,
     boolean othersWait,
-    @Nullable Throwable failure) {
+    @Nullable Throwable failure,
+    String server) {
   enum Kind {
     /** The node recorded the number for this claim. */
     ACCEPTED,
@@ -45,33 +47,45 @@ record RedlockVote(
   }
 
   static RedlockVote accepted(boolean othersWait) {
-    return new RedlockVote(Kind.ACCEPTED, "", 0, 0, Optional.empty(), othersWait, null);
+    return new RedlockVote(Kind.ACCEPTED, "", 0, 0, Optional.empty(), othersWait, null, "");
   }
 
   static RedlockVote held(String claim, long number, long leftMicros, Optional<Holder> holder) {
-    return new RedlockVote(Kind.HELD, claim, number, leftMicros, holder, true, null);
+    return new RedlockVote(Kind.HELD, claim, number, leftMicros, holder, true, null, "");
   }
 
   static RedlockVote stale(long last) {
-    return new RedlockVote(Kind.STALE, "", last, 0, Optional.empty(), false, null);
+    return new RedlockVote(Kind.STALE, "", last, 0, Optional.empty(), false, null, "");
   }
 
   static RedlockVote abstains(long leftMicros) {
-    return new RedlockVote(Kind.ABSTAINS, "", 0, leftMicros, Optional.empty(), false, null);
+    return new RedlockVote(Kind.ABSTAINS, "", 0, leftMicros, Optional.empty(), false, null, "");
   }
 
   /** {@code FAR} or {@code LATE}. */
   static RedlockVote of(Kind kind) {
-    return new RedlockVote(kind, "", 0, 0, Optional.empty(), false, null);
+    return new RedlockVote(kind, "", 0, 0, Optional.empty(), false, null, "");
   }
 
   static RedlockVote failed(Throwable failure, boolean notApplied) {
     return new RedlockVote(
-        notApplied ? Kind.FAILED : Kind.UNKNOWN, "", 0, 0, Optional.empty(), false, failure);
+        notApplied ? Kind.FAILED : Kind.UNKNOWN, "", 0, 0, Optional.empty(), false, failure, "");
+  }
+
+  /** The same, said by a server. */
+  RedlockVote by(String who) {
+    return new RedlockVote(kind, claim, number, leftMicros, holder, othersWait, failure, who);
   }
 
   /** Reads the answer of {@code redlock-attempt.lua}. */
   static RedlockVote read(List<Object> answer) {
+    RedlockVote vote = readKind(answer);
+    return vote.kind == Kind.LATE
+        ? vote
+        : vote.by(RedlockVoters.server(RedisAnswer.text(answer, answer.size() - 1)));
+  }
+
+  private static RedlockVote readKind(List<Object> answer) {
     String kind = RedisAnswer.text(answer, 1);
     return switch (kind) {
       case "A" -> accepted(RedisAnswer.text(answer, 2).equals("1"));

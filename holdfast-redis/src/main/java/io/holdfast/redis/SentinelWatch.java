@@ -14,7 +14,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,11 +25,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>What was said while we did not listen is asked for: once the subscription is confirmed, by a connection of its own,
  * for the one that listens can ask nothing. A sentinel is compared with what it said last itself, so that one whose news is
- * old, because it is cut off from the others, breaks no good connection again and again.
+ * old, because it is cut off from the others, breaks no good connection again and again. Who says something new is the one
+ * whose primary is taken: another one may not have heard of it.
  */
 final class SentinelWatch {
   private static final byte[] SWITCHED = RedisKeys.ascii("+switch-master");
   private static final long PAUSE_NANOS = 1_000_000_000L;
+  private static final long AGAIN_NANOS = 10_000_000_000L;
 
   /** Of the message: name, former host and port, new host and port. */
   private static final int WORDS = 5;
@@ -36,15 +40,22 @@ final class SentinelWatch {
   private final byte[] name;
   private final String primary;
   private final RedisDriver driver;
-  private final Runnable moved;
+  private final Consumer<@Nullable RedisURI> moved;
   private final List<Sentinel> sentinels = new ArrayList<>();
 
-  /** What any of them said last; null before that. */
-  private final AtomicReference<@Nullable String> lastNamed = new AtomicReference<>();
+  /** Whether any of them has said who the primary is. */
+  private final AtomicBoolean isNamed = new AtomicBoolean();
 
   private volatile boolean closed;
 
-  SentinelWatch(StoreRuntime runtime, RedisURI uri, RedisDriver driver, Runnable moved) {
+  /**
+   * Makes one that does not listen yet.
+   *
+   * @param moved is given the sentinel that names another primary than before; null if all that is known is that one may
+   *     have been named
+   */
+  SentinelWatch(
+      StoreRuntime runtime, RedisURI uri, RedisDriver driver, Consumer<@Nullable RedisURI> moved) {
     this.runtime = runtime;
     this.name = RedisKeys.ascii(uri.getSentinelMasterId());
     this.primary = uri.getSentinelMasterId() + " ";
@@ -77,31 +88,29 @@ final class SentinelWatch {
       this.uri = uri;
       this.line = new RedisLine<>(
           runtime,
-          new RedisLine.Use<>(() -> driver.messages(uri), this::subscribe, () -> {}, () -> {}));
+          RedisLine.Use.of(() -> driver.messages(uri), this::subscribe, this::ask, () -> {}));
     }
 
     /** A line that was never up does not try again by itself. */
     void open() {
       line.open().whenComplete((connection, failure) -> {
-        if (failure != null && !closed) {
+        if (failure == null) {
+          ask();
+        } else if (!closed) {
           wasAway = true;
           runtime.scheduler().schedule(this::open, PAUSE_NANOS);
         }
       });
     }
 
-    private CompletionStage<Runnable> subscribe(
-        StatefulRedisPubSubConnection<byte[], byte[]> connection) {
+    private CompletionStage<?> subscribe(StatefulRedisPubSubConnection<byte[], byte[]> connection) {
       connection.addListener(new RedisPubSubAdapter<byte[], byte[]>() {
         @Override
         public void message(byte[] channel, byte[] message) {
           told(new String(message, StandardCharsets.UTF_8));
         }
       });
-      return connection.async().subscribe(new byte[][] {SWITCHED}).thenCompose(subscribed -> {
-        String before = named.get();
-        return ask().thenApply(now -> () -> answered(before, now));
-      });
+      return connection.async().subscribe(new byte[][] {SWITCHED});
     }
 
     private void told(String message) {
@@ -110,25 +119,51 @@ final class SentinelWatch {
       }
       String[] words = message.split(" ", -1);
       if (words.length == WORDS) {
-        String now = words[WORDS - 2] + ":" + words[WORDS - 1];
-        named.set(now);
-        lastNamed.set(now);
+        named.set(words[WORDS - 2] + ":" + words[WORDS - 1]);
+        isNamed.set(true);
       }
       // each sentinel says it when it knows: the first one that is asked may not be the first one that knows
-      moved.run();
+      moved.accept(uri);
     }
 
-    private CompletionStage<String> ask() {
+    /** Asks what it would have said while we did not listen; again later, if it does not answer and is listened to. */
+    private void ask() {
+      StatefulRedisPubSubConnection<byte[], byte[]> listening = line.current();
+      if (listening == null || closed) {
+        return;
+      }
+      String before = named.get();
+      CompletionStage<String> answer =
+          Limit.on(address(), runtime, RedisLine.LONGEST, () -> new RedisException("it is silent"));
+      answer.whenComplete((now, failure) -> {
+        if (failure == null) {
+          answered(before, now);
+        } else {
+          runtime.scheduler().schedule(() -> askAgain(listening), AGAIN_NANOS);
+        }
+      });
+    }
+
+    private void askAgain(StatefulRedisPubSubConnection<byte[], byte[]> listening) {
+      // another connection has had a question of its own
+      if (listening.equals(line.current())) {
+        ask();
+      }
+    }
+
+    private CompletionStage<String> address() {
       return driver
           .sentinel(uri)
-          .thenCompose(connection -> connection
-              .async()
-              .getMasterAddrByName(name)
-              .thenApply(this::addressOf)
+          .thenCompose(connection -> Limit.on(
+                  connection.async().getMasterAddrByName(name),
+                  runtime,
+                  RedisLine.LONGEST,
+                  () -> new RedisException("it does not answer"))
+              .thenApply(this::text)
               .whenComplete((found, failure) -> letGo(connection)));
     }
 
-    private String addressOf(@Nullable SocketAddress found) {
+    private String text(@Nullable SocketAddress found) {
       if (found instanceof InetSocketAddress known) {
         return known.getHostString() + ":" + known.getPort();
       }
@@ -145,10 +180,14 @@ final class SentinelWatch {
         // a message came meanwhile, and is newer
         return;
       }
-      String last = lastNamed.getAndSet(now);
-      String expected = before != null ? before : last;
-      if (expected != null ? !now.equals(expected) : wasAway) {
-        moved.run();
+      boolean isFirst = isNamed.compareAndSet(false, true);
+      if (before != null) {
+        if (!now.equals(before)) {
+          moved.accept(uri);
+        }
+      } else if (isFirst && wasAway) {
+        // nothing is known of the time since the primary was looked up
+        moved.accept(null);
       }
     }
   }

@@ -5,7 +5,7 @@
 -- KEYS   the marker, the record, its waiters
 -- ARGV   longest lease, how long to abstain, how far a number may be from this clock, retention,
 --        claim, number, T(ry) or Q(ueue), giveUpAt, lease, holder, waiter's lease
--- answer now, then one of
+-- answer now, then one of these, and, but for L, what this server is
 --        A othersWait                           accepted
 --        H claim number left holder             another claim has the vote, or it is kept; after Q ours waits
 --        S last                                 a number as great was seen already
@@ -18,12 +18,12 @@ local claim, number, mode, lease = ARGV[5], tonumber(ARGV[6]), ARGV[7], tonumber
 if now > tonumber(ARGV[8]) then
   return {text(now), 'L'}
 end
-local left, unusable = abstainsFor(KEYS[1], maxLease, wait)
+local left, me = abstainsFor(KEYS[1], maxLease, wait)
 if not left then
-  return unusable
+  return me
 end
 if left > 0 then
-  return {text(now), 'N', text(left)}
+  return {text(now), 'N', text(left), me}
 end
 local lock, refused = load(KEYS[2])
 if refused then
@@ -36,14 +36,14 @@ if isTaken(lock) and not own then
     redis.call('PEXPIREAT', KEYS[3], millis(now + 2 * tonumber(ARGV[11])))
   end
   local who = redis.call('HGET', KEYS[2], 'h') or ''
-  return {text(now), 'H', lock.claim, text(lock.rev), text(lock.till - now), who}
+  return {text(now), 'H', lock.claim, text(lock.rev), text(lock.till - now), who, me}
 end
 if math.abs(number - now) > reach then
-  return {text(now), 'F'}
+  return {text(now), 'F', me}
 end
 if not (own and number == lock.rev) then
   if number <= lock.last then
-    return {text(now), 'S', text(lock.last)}
+    return {text(now), 'S', text(lock.last), me}
   end
   lock.last, lock.rev, lock.claim, lock.since = number, number, claim, now
   redis.call('HSET', KEYS[2], 'h', ARGV[10])
@@ -51,4 +51,4 @@ end
 lock.till = now + lease
 store(lock, retention)
 redis.call('ZREM', KEYS[3], claim)
-return {text(now), 'A', othersWait(KEYS[3])}
+return {text(now), 'A', othersWait(KEYS[3]), me}

@@ -5,9 +5,9 @@
 -- ARGV   longest lease, how long to abstain, channel
 -- answer now, what this server is, for how long it does not vote
 -- include redlock.lua
-local left, unusable = abstainsFor(KEYS[1], ARGV[1], tonumber(ARGV[2]))
+local left, me = abstainsFor(KEYS[1], ARGV[1], tonumber(ARGV[2]))
 if not left then
-  return unusable
+  return me
 end
 local key, waiters = KEYS[2], KEYS[3]
 redis.call('HSET', key, 'v', FORMAT)
@@ -22,4 +22,4 @@ redis.call('ZREM', waiters, 'x')
 redis.call('ZREMRANGEBYSCORE', waiters, '-inf', '0')
 redis.call('PUBLISH', ARGV[3] .. 'check', '')
 redis.call('DEL', key, waiters)
-return {text(now), identity(), text(left)}
+return {text(now), me, text(left)}

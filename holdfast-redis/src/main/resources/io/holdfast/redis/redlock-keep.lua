@@ -7,10 +7,11 @@
 --        H othersWait                           has the vote, for the full lease from now
 --        N                                      has not, or no longer
 --        U                                      the record cannot be read
+--        and at the end what this server is
 -- include redlock.lua
-local left, unusable = abstainsFor(KEYS[1], ARGV[1], tonumber(ARGV[2]))
+local left, me = abstainsFor(KEYS[1], ARGV[1], tonumber(ARGV[2]))
 if not left then
-  return unusable
+  return me
 end
 local retention = tonumber(ARGV[3])
 
@@ -36,4 +37,5 @@ for i = 1, (#KEYS - 1) / 2 do
   answer[i + 1] =
     keep(KEYS[2 * i], KEYS[2 * i + 1], ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]))
 end
+answer[#answer + 1] = me
 return answer

@@ -31,8 +31,8 @@ local function identity()
   return run .. '-' .. evicted
 end
 
--- Returns for how long this node must not vote, because it may have forgotten something: zero if it may vote; nil and
--- the error to answer if the marker is not ours to use. It begins to wait when it notices, by this script, that the
+-- Returns for how long this node must not vote, because it may have forgotten something, zero if it may vote, and what
+-- it is; or nil and the error to answer if the marker is not ours to use. It begins to wait when it notices, by this script, that the
 -- marker is gone (never set, flushed, deleted, evicted) or is that of an earlier run (restarted, or an old snapshot).
 local function abstainsFor(marker, maxLease, wait)
   local f = redis.call('HMGET', marker, 'v', 'id', 'm', 'b')
@@ -49,7 +49,7 @@ local function abstainsFor(marker, maxLease, wait)
     begins = now + wait
     redis.call('HSET', marker, 'v', FORMAT, 'id', id, 'm', maxLease, 'b', text(begins))
   end
-  return math.max(0, begins - now)
+  return math.max(0, begins - now), id
 end
 
 -- Reads a record; or returns nil and the error to answer, if the key is not ours or newer than we are.

@@ -99,6 +99,17 @@ class RedlockModelTest {
     return real;
   }
 
+  /** Without what the server is, which the model's nodes need not say: they are what they are. */
+  private static List<String> withoutServer(
+      List<String> answered, RedisCommands<String, String> redis) {
+    if (answered.get(1).equals("L")) {
+      return answered;
+    }
+    int last = answered.size() - 1;
+    assertThat(answered.get(last)).isEqualTo(identity(redis));
+    return answered.subList(0, last);
+  }
+
   private static long now(List<String> answered) {
     return Long.parseLong(answered.get(0));
   }
@@ -129,7 +140,9 @@ class RedlockModelTest {
         ask.lease(),
         ask.holder(),
         ask.waiterLease());
-    return check(answer, model.attempt(now(answer), name, ask), ask.toString()).get(0);
+    return check(
+            withoutServer(answer, redis), model.attempt(now(answer), name, ask), ask.toString())
+        .get(0);
   }
 
   /** A number that the server has accepted, or one near it. */
@@ -152,7 +165,10 @@ class RedlockModelTest {
         claim,
         number,
         lease);
-    check(answer, model.keep(now(answer), name, claim, number, lease), "keep " + claim);
+    check(
+        withoutServer(answer, redis),
+        model.keep(now(answer), name, claim, number, lease),
+        "keep " + claim);
   }
 
   private void end(RedisCommands<String, String> redis, RedlockModelNode model, String name) {
