@@ -35,27 +35,43 @@ final class RedlockAdmin {
   }
 
   CompletionStage<Optional<LockInfo>> inspect(LockKey name) {
-    return askAll(node -> servers.get(node).inspect(name), view -> view.failure() == null)
+    return askAll(
+            node -> servers.get(node).inspect(name),
+            view -> view.failure() == null,
+            RedlockView.failed(RedlockVoters.votedAlready()))
         .thenApply(views -> RedlockView.together(name.name(), views));
   }
 
   /** Ended is what was ended somewhere. */
   CompletionStage<Boolean> evict(LockKey name, long number) {
     return askAll(
-            node -> servers.get(node).evict(name, number), reply -> reply.has() != Has.UNKNOWN)
+            node -> servers.get(node).evict(name, number),
+            reply -> reply.has() != Has.UNKNOWN,
+            RedlockReply.unknown(RedlockVoters.votedAlready()))
         .thenApply(
             replies -> replies.stream().anyMatch(reply -> reply != null && reply.has() == Has.YES));
   }
 
-  /** Asks all nodes; waits for all of them, within reason, and fails if less than a majority answers. */
+  /**
+   * Asks all nodes; waits for all of them, within reason, and fails if less than a majority answers.
+   *
+   * @param nothing stands for the answer of a node whose name leads to another one's server just now
+   */
   private <V> CompletionStage<List<@Nullable V>> askAll(
-      IntFunction<CompletionStage<V>> question, Predicate<V> answers) {
+      IntFunction<CompletionStage<V>> question, Predicate<V> answers, V nothing) {
     int nodes = servers.size();
     RedlockRound<V, List<@Nullable V>> round = new RedlockRound<>(
         context.runtime(), nodes, (votes, over) -> over ? votes : null, (node, vote) -> {});
+    RedlockVoters voters = new RedlockVoters();
     for (int i = 0; i < nodes; i++) {
       int node = i;
-      question.apply(i).whenComplete((vote, never) -> round.heard(node, vote, answers.test(vote)));
+      if (voters.isFirst(servers.get(i).server())) {
+        question
+            .apply(i)
+            .whenComplete((vote, never) -> round.heard(node, vote, answers.test(vote)));
+      } else {
+        round.heard(node, nothing, false);
+      }
     }
     return round.decision().thenApply(votes -> {
       long answered =
@@ -70,7 +86,8 @@ final class RedlockAdmin {
 
   /** The names of all nodes that answer, in order, and then a look at each of them. */
   CompletionStage<LockPage> list(String prefix, Optional<String> page) {
-    return askAll(node -> names(walkers.get(node), prefix, page), Optional::isPresent)
+    return askAll(
+            node -> names(walkers.get(node), prefix, page), Optional::isPresent, Optional.empty())
         .thenCompose(all -> {
           List<RedisAdmin.Names> found = new ArrayList<>();
           for (Optional<RedisAdmin.Names> each : all) {

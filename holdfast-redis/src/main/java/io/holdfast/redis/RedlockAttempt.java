@@ -96,7 +96,8 @@ final class RedlockAttempt {
       nodes.get(i).attempt(claim, number, mode, leftMicros).whenComplete((said, never) -> {
         RedlockVote vote = voters.isFirst(said.server())
             ? said
-            : RedlockVote.failed(RedlockVoters.votedAlready(), false);
+            // what it accepted in the other node's name too is to be taken back there with that
+            : RedlockVote.failed(RedlockVoters.votedAlready(), said.kind() != Kind.ACCEPTED);
         boolean answers = vote.kind() != Kind.FAILED && vote.kind() != Kind.UNKNOWN;
         round.heard(node, vote, answers);
       });

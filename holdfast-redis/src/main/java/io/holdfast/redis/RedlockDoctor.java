@@ -123,7 +123,11 @@ final class RedlockDoctor {
   }
 
   private void votes(List<Node> nodes, List<Finding> findings) {
-    long voting = nodes.stream().filter(node -> node.abstainsMicros == 0).count();
+    long voting = nodes.stream()
+        .filter(node -> node.abstainsMicros == 0)
+        .map(Node::server)
+        .distinct()
+        .count();
     int majority = context.rule().majority();
     Level level =
         voting < majority ? Level.PROBLEM : voting < nodes.size() ? Level.WARNING : Level.OK;

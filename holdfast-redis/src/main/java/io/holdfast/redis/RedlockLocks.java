@@ -138,12 +138,18 @@ final class RedlockLocks {
     long number = entry.end();
     RedlockRound<RedlockReply, Verdict> round = round();
     List<RedlockNode> nodes = context.nodes();
+    RedlockVoters voters = new RedlockVoters();
     for (int i = 0; i < nodes.size(); i++) {
       int node = i;
       nodes
           .get(i)
           .end(claim, number, keepFor)
-          .whenComplete((reply, never) -> heard(round, node, reply));
+          .whenComplete((reply, never) -> heard(
+              round,
+              node,
+              voters.isFirst(reply.server())
+                  ? reply
+                  : RedlockReply.unknown(RedlockVoters.votedAlready())));
     }
     return round.decision().thenApply(verdict -> ended(claim, verdict));
   }

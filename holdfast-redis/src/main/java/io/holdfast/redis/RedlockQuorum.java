@@ -35,6 +35,7 @@ final class RedlockQuorum {
   private static final long AGAIN_NANOS = 1_000_000_000L;
   private static final long SOON_NANOS = 1_000_000_000L;
   private static final long LATER_NANOS = 5_000_000_000L;
+  private static final int DOUBLINGS = 3;
   private static final System.Logger LOG = System.getLogger("io.holdfast.redis");
 
   private final String store;
@@ -51,8 +52,11 @@ final class RedlockQuorum {
   private volatile List<RedlockServer> nodes = List.of();
   private boolean parting;
 
-  /** How often one of two connections to one server was opened again since there are two. */
-  private int parted;
+  /** The node whose connection was opened again last because it led to another node's server. */
+  private int parted = -1;
+
+  /** How often that was so in a row. */
+  private int partings;
 
   private volatile boolean connected;
   private volatile boolean closed;
@@ -85,12 +89,12 @@ final class RedlockQuorum {
 
       @Override
       public void disturbed() {
-        set(node, false);
+        look(node);
       }
 
       @Override
       public void restored() {
-        set(node, true);
+        look(node);
       }
 
       @Override
@@ -100,18 +104,15 @@ final class RedlockQuorum {
     };
   }
 
-  private void set(int node, boolean isUp) {
-    change(node, () -> up[node] = isUp);
-  }
-
-  private void change(int node, Runnable what) {
+  /** Sees whether a node is connected: what was told of it may be overtaken by what came after it. */
+  private void look(int node) {
     boolean before;
     boolean after;
     boolean part;
     lock.lock();
     try {
       before = isMajority();
-      what.run();
+      up[node] = nodes.get(node).link().node().isUp();
       after = isMajority();
       part = connected && !closed && !parting && sharing(node) >= 0;
       parting |= part;
@@ -160,6 +161,7 @@ final class RedlockQuorum {
     } finally {
       lock.unlock();
     }
+    nodes.get(node).leadsTo(server);
     if (isOther) {
       nodes.get(node).link().subscribeAgain();
     }
@@ -171,8 +173,8 @@ final class RedlockQuorum {
   }
 
   /**
-   * Of two connections to one server one is opened again, and the next time the other: either may be the one whose name
-   * leads elsewhere by now. The server keeps its vote through the one that is left alone.
+   * Of the connections that share a server, one is opened again, and the next time another one: each of them may be the one
+   * whose name leads elsewhere by now. The server keeps its vote through those that are left alone.
    */
   private void part() {
     int one = -1;
@@ -180,24 +182,25 @@ final class RedlockQuorum {
     int times;
     lock.lock();
     try {
-      for (int i = 0; i < up.length && one < 0; i++) {
-        other = sharing(i);
-        one = other < 0 ? -1 : i;
+      for (int i = 1; i <= up.length && other < 0; i++) {
+        one = (parted + i + up.length) % up.length;
+        other = sharing(one);
       }
-      parting = one >= 0 && !closed;
-      times = parting ? parted++ : 0;
-      parted = parting ? parted : 0;
+      parting = other >= 0 && !closed;
+      parted = parting ? one : parted;
+      times = parting ? partings++ : 0;
+      partings = parting ? partings : 0;
     } finally {
       lock.unlock();
     }
-    if (one < 0 || closed) {
+    if (other < 0 || closed) {
       return;
     }
     if (times == 0) {
       LOG.log(System.Logger.Level.WARNING, "{0}: {1}", store, same(one, other));
     }
-    nodes.get(times % 2 == 0 ? other : one).link().moved();
-    partIn(times == 0 ? SOON_NANOS : LATER_NANOS);
+    nodes.get(one).link().node().replace();
+    partIn(times == 0 ? SOON_NANOS : LATER_NANOS << Math.min(times - 1, DOUBLINGS));
   }
 
   private String same(int one, int other) {
@@ -260,17 +263,9 @@ final class RedlockQuorum {
   }
 
   private RuntimeException tooFew(List<Throwable> failures) {
-    lock.lock();
-    try {
-      for (int i = 0; i < up.length; i++) {
-        int other = sharing(i);
-        if (other >= 0) {
-          return new ConfigurationException(
-              same(i, other) + "; each node must be a server of its own", store, null);
-        }
-      }
-    } finally {
-      lock.unlock();
+    ConfigurationException same = sameServer();
+    if (same != null) {
+      return same;
     }
     if (failures.isEmpty()) {
       // they were there, and have gone again
@@ -285,10 +280,28 @@ final class RedlockQuorum {
         first);
   }
 
+  /** Returns what is wrong if enough nodes are there, but too few servers; null if that is not it. */
+  private @Nullable ConfigurationException sameServer() {
+    lock.lock();
+    try {
+      int there = 0;
+      int one = -1;
+      for (int i = 0; i < up.length; i++) {
+        there += up[i] ? 1 : 0;
+        one = sharing(i) >= 0 ? i : one;
+      }
+      return one < 0 || there <= up.length / 2
+          ? null
+          : new ConfigurationException(
+              same(one, sharing(one)) + "; each node must be a server of its own", store, null);
+    } finally {
+      lock.unlock();
+    }
+  }
+
   private void arrived(int node) {
     arrived.add(node);
-    // the connection may have gone again while the messages were subscribed to
-    change(node, () -> up[node] = nodes.get(node).link().node().isUp());
+    look(node);
   }
 
   /** From the first majority on, nodes that were never there are asked again and again. */

@@ -32,6 +32,9 @@ final class RedlockServer implements RedlockNode {
   private final byte[] reach;
   private volatile boolean wasHeard;
 
+  /** Which server the last connection led to; empty before the first. */
+  private volatile String server = "";
+
   /**
    * What the first question found.
    *
@@ -110,6 +113,15 @@ final class RedlockServer implements RedlockNode {
   private byte[][] record(LockKey name) {
     byte[][] all = keys.of(name);
     return new byte[][] {all[0], all[2]};
+  }
+
+  void leadsTo(String run) {
+    server = run;
+  }
+
+  /** Returns which server the last connection led to, since that one's start; empty before the first. */
+  String server() {
+    return server;
   }
 
   /** Runs a script; a failure that is one of the configuration is told as such. */
@@ -202,9 +214,9 @@ final class RedlockServer implements RedlockNode {
             RedisScript.REDLOCK_KEEP, of.toArray(byte[][]::new), arguments.toArray(byte[][]::new))
         .thenApply(answer -> {
           List<RedlockReply> replies = new ArrayList<>();
-          String server = RedlockVoters.server(RedisAnswer.text(answer, ballots.size() + 1));
+          String who = RedlockVoters.server(RedisAnswer.text(answer, ballots.size() + 1));
           for (int i = 0; i < ballots.size(); i++) {
-            replies.add(kept(RedisAnswer.text(answer, i + 1)).by(server));
+            replies.add(kept(RedisAnswer.text(answer, i + 1)).by(who));
           }
           return replies;
         })
@@ -223,6 +235,7 @@ final class RedlockServer implements RedlockNode {
 
   @Override
   public CompletionStage<RedlockReply> end(Claim claim, long number, Duration keepFor) {
+    String who = server;
     return run(
             RedisScript.REDLOCK_END,
             record(claim.name()),
@@ -232,7 +245,9 @@ final class RedlockServer implements RedlockNode {
             RedisAnswer.argument(number),
             RedisAnswer.argument(micros(keepFor)))
         .thenApply(answer -> RedlockReply.of(
-            RedisAnswer.text(answer, 1).equals("R"), RedisAnswer.text(answer, 2).equals("1")))
+                RedisAnswer.text(answer, 1).equals("R"),
+                RedisAnswer.text(answer, 2).equals("1"))
+            .by(who))
         .exceptionally(failure -> RedlockReply.unknown(unwrap(failure)));
   }
 

@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -43,8 +42,8 @@ final class SentinelWatch {
   private final Consumer<@Nullable RedisURI> moved;
   private final List<Sentinel> sentinels = new ArrayList<>();
 
-  /** Whether any of them has said who the primary is. */
-  private final AtomicBoolean isNamed = new AtomicBoolean();
+  /** What any of them said last; null before that. */
+  private final AtomicReference<@Nullable String> lastNamed = new AtomicReference<>();
 
   private volatile boolean closed;
 
@@ -119,8 +118,9 @@ final class SentinelWatch {
       }
       String[] words = message.split(" ", -1);
       if (words.length == WORDS) {
-        named.set(words[WORDS - 2] + ":" + words[WORDS - 1]);
-        isNamed.set(true);
+        String now = words[WORDS - 2] + ":" + words[WORDS - 1];
+        named.set(now);
+        lastNamed.set(now);
       }
       // each sentinel says it when it knows: the first one that is asked may not be the first one that knows
       moved.accept(uri);
@@ -180,13 +180,13 @@ final class SentinelWatch {
         // a message came meanwhile, and is newer
         return;
       }
-      boolean isFirst = isNamed.compareAndSet(false, true);
+      String last = lastNamed.getAndSet(now);
       if (before != null) {
         if (!now.equals(before)) {
           moved.accept(uri);
         }
-      } else if (isFirst && wasAway) {
-        // nothing is known of the time since the primary was looked up
+      } else if (last == null ? wasAway : !now.equals(last)) {
+        // once for each sentinel: which of two is right is not known, nor what was said before any was heard
         moved.accept(null);
       }
     }
