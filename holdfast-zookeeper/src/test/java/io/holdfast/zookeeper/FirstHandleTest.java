@@ -10,14 +10,10 @@ import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.zookeeper.ZooKeeperServer;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.utils.ZookeeperFactory;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
-import org.apache.zookeeper.data.ACL;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -27,45 +23,12 @@ class FirstHandleTest {
   private final ZooKeeperServer server = ZooKeeperUnderTest.server();
 
   /** Fails to make the first handles. */
-  private static final class Poor implements ZooKeeperClients, ZookeeperFactory {
-    private final ZooKeeperAddress address;
+  private static final class Poor extends HandledClients {
     private final AtomicInteger failures;
 
     Poor(ZooKeeperAddress address, int failures) {
-      this.address = address;
+      super(address);
       this.failures = new AtomicInteger(failures);
-    }
-
-    @Override
-    public boolean isGiven() {
-      return false;
-    }
-
-    @Override
-    public CuratorFramework client(int sessionMillis) {
-      return address.builder(sessionMillis).zookeeperFactory(this).build();
-    }
-
-    @Override
-    public List<ACL> acl() {
-      return address.acl();
-    }
-
-    @Override
-    public String servers() {
-      return address.servers();
-    }
-
-    @Override
-    public void close() {
-      address.close();
-    }
-
-    @Override
-    public ZooKeeper newZooKeeper(
-        String servers, int sessionTimeout, Watcher watcher, boolean canBeReadOnly)
-        throws IOException {
-      return newZooKeeper(servers, sessionTimeout, watcher, canBeReadOnly, new ZKClientConfig());
     }
 
     @Override

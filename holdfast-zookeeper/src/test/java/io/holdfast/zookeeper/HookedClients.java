@@ -12,14 +12,11 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.utils.ZookeeperFactory;
 import org.apache.zookeeper.AsyncCallback;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
-import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,10 +24,9 @@ import org.jspecify.annotations.Nullable;
  * in before some requests.
  */
 @SuppressWarnings("try") // what it extends closes as it does
-final class HookedClients implements ZooKeeperClients, ZookeeperFactory {
+final class HookedClients extends HandledClients {
   private static final String NOTHING = "/nothing";
 
-  private final ZooKeeperAddress address;
   private final Map<String, Set<Watcher>> watchers = new TreeMap<>();
   private final AtomicReference<@Nullable Runnable> beforeMulti = new AtomicReference<>();
   private final AtomicReference<@Nullable Runnable> beforeWatch = new AtomicReference<>();
@@ -38,7 +34,7 @@ final class HookedClients implements ZooKeeperClients, ZookeeperFactory {
   private final AtomicInteger signs = new AtomicInteger();
 
   private HookedClients(ZooKeeperAddress address) {
-    this.address = address;
+    super(address);
   }
 
   static HookedClients at(String uri) {
@@ -87,38 +83,6 @@ final class HookedClients implements ZooKeeperClients, ZookeeperFactory {
     if (what != null) {
       what.run();
     }
-  }
-
-  @Override
-  public boolean isGiven() {
-    return false;
-  }
-
-  @Override
-  public CuratorFramework client(int sessionMillis) {
-    return address.builder(sessionMillis).zookeeperFactory(this).build();
-  }
-
-  @Override
-  public List<ACL> acl() {
-    return address.acl();
-  }
-
-  @Override
-  public String servers() {
-    return address.servers();
-  }
-
-  @Override
-  public void close() {
-    address.close();
-  }
-
-  @Override
-  public ZooKeeper newZooKeeper(
-      String servers, int sessionTimeout, Watcher watcher, boolean canBeReadOnly)
-      throws IOException {
-    return newZooKeeper(servers, sessionTimeout, watcher, canBeReadOnly, new ZKClientConfig());
   }
 
   @Override

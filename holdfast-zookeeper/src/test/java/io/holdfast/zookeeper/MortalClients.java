@@ -6,25 +6,20 @@ import io.holdfast.spi.StoreAddress;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
-import java.util.List;
-import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.utils.ZookeeperFactory;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
-import org.apache.zookeeper.data.ACL;
 
 /**
  * Clients that can die, within a JVM that lives on: their connection goes, and nobody tells the server that the session
  * is over. A store that still has claims when it is closed dies so, as its process would.
  */
 @SuppressWarnings("try") // what it extends closes as it does
-final class MortalClients implements ZooKeeperClients, ZookeeperFactory {
-  private final ZooKeeperAddress address;
+final class MortalClients extends HandledClients {
   private volatile boolean dying;
 
   private MortalClients(ZooKeeperAddress address) {
-    this.address = address;
+    super(address);
   }
 
   static LockStore store(StoreAddress address) {
@@ -53,38 +48,6 @@ final class MortalClients implements ZooKeeperClients, ZookeeperFactory {
       // never started, or not connected
       return false;
     }
-  }
-
-  @Override
-  public boolean isGiven() {
-    return false;
-  }
-
-  @Override
-  public CuratorFramework client(int sessionMillis) {
-    return address.builder(sessionMillis).zookeeperFactory(this).build();
-  }
-
-  @Override
-  public List<ACL> acl() {
-    return address.acl();
-  }
-
-  @Override
-  public String servers() {
-    return address.servers();
-  }
-
-  @Override
-  public void close() {
-    address.close();
-  }
-
-  @Override
-  public ZooKeeper newZooKeeper(
-      String servers, int sessionTimeout, Watcher watcher, boolean canBeReadOnly)
-      throws IOException {
-    return newZooKeeper(servers, sessionTimeout, watcher, canBeReadOnly, new ZKClientConfig());
   }
 
   @Override
