@@ -53,7 +53,7 @@ final class Commands {
   /** Two jobs, who looks at them, and who ends one. */
   void jobsTakeTurns() {
     String work = work();
-    Job first = holdfast("run", "--lease", "6s", "jobs", work, "A");
+    Job first = holdfast("run", "--lease", "10s", "jobs", work, "A");
     long child = processes.pid("A.pid");
     Job third = holdfast("run", "-n", "jobs", work, "C");
     Job second = holdfast("run", "jobs", work, "B");
@@ -88,7 +88,7 @@ final class Commands {
   /** Killed with kill -9: its command is ended, and the lock is free when its lease has ended, not before. */
   void killFreesTheLockAfterTheLease() {
     String work = work();
-    Job first = holdfast("run", "--lease", "4s", "killed", work, "A");
+    Job first = holdfast("run", "--lease", "8s", "killed", work, "A");
     long child = processes.pid("A.pid");
     Job second = holdfast("run", "killed", work, "B");
     awaitWaiter("killed");

@@ -41,7 +41,7 @@ class PromptTest {
     processes.use(store);
     Job shell = prompt();
     shell.type(
-        "'" + tree + "/holdfast' run --lease 2s lock sh -c 'echo $$ >child.pid; cat; exit 6'\n");
+        "'" + tree + "/holdfast' run --lease 8s lock sh -c 'echo $$ >child.pid; cat; exit 6'\n");
     long child = processes.pid("child.pid");
     shell.type("one\n");
     shell.untilStdout("one\r\none\r\n");
@@ -49,8 +49,8 @@ class PromptTest {
     shell.untilStdout("Stopped");
     Await.until(
         "the command is stopped", () -> Processes.state(child).equals("T"), processes::everything);
-    // Over two leases long it is held, so somebody renews it.
-    long end = System.nanoTime() + 5_000_000_000L;
+    // Longer than a lease it is held, so somebody renews it.
+    long end = System.nanoTime() + 10_000_000_000L;
     while (System.nanoTime() < end) {
       Job other = processes.holdfast("run", "-n", "-E", "3", "lock", "true");
       assertThat(other.exitCode()).as(other::toString).isEqualTo(3);

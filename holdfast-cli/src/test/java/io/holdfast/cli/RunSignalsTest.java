@@ -162,7 +162,7 @@ class RunSignalsTest {
         "trap 'echo told >>log' TERM",
         "echo $$ >child.pid",
         LOOP);
-    Job job = processes.holdfastWith(shell, "run", "--lease", "3s", "lock", work);
+    Job job = processes.holdfastWith(shell, "run", "--lease", "6s", "--grace", "3s", "lock", work);
     long child = processes.pid("child.pid");
     long grandchild = processes.pid("grandchild.pid");
     job.signal("KILL");
@@ -220,7 +220,7 @@ class RunSignalsTest {
         shell,
         "run",
         "--lease",
-        "2s",
+        "6s",
         "lock",
         "sh",
         "-c",

@@ -162,7 +162,9 @@ class RunTest {
     Job job = processes.holdfast(
         "run",
         "--at-most",
-        "2s",
+        "8s",
+        "--grace",
+        "4s",
         "lock",
         "sh",
         "-c",
@@ -178,7 +180,9 @@ class RunTest {
     Job job = processes.holdfast(
         "run",
         "--at-most",
-        "2s",
+        "8s",
+        "--grace",
+        "4s",
         "lock",
         "sh",
         "-c",
@@ -196,7 +200,7 @@ class RunTest {
     Job job = processes.holdfast(
         "run",
         "--lease",
-        "3s",
+        "10s",
         "lock",
         "sh",
         "-c",
@@ -215,7 +219,7 @@ class RunTest {
     Job job = processes.holdfast(
         "run",
         "--lease",
-        "3s",
+        "10s",
         "--on-lost",
         "warn",
         "lock",

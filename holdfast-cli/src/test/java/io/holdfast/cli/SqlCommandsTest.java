@@ -54,7 +54,7 @@ class SqlCommandsTest {
   void jobs_takeTurns(SqlKind kind) {
     use(kind);
     String work = work();
-    Job first = processes.holdfast("run", "--lease", "3s", "jobs", work, "A");
+    Job first = processes.holdfast("run", "--lease", "10s", "jobs", work, "A");
     long child = processes.pid("A.pid");
     Job third = processes.holdfast("run", "-n", "jobs", work, "C");
     Job late = processes.holdfast("run", "-w", "300ms", "-E", "3", "jobs", work, "D");
@@ -102,7 +102,7 @@ class SqlCommandsTest {
   void kill_ofTheHolder_freesTheLockAfterItsLease(SqlKind kind) {
     use(kind);
     String work = work();
-    Job first = processes.holdfast("run", "--lease", "4s", "killed", work, "A");
+    Job first = processes.holdfast("run", "--lease", "8s", "killed", work, "A");
     long child = processes.pid("A.pid");
     Job second = processes.holdfast("run", "killed", work, "B");
     Await.until("B waits", () -> wanted(kind).equals("1"), processes::everything);

@@ -22,7 +22,7 @@ abstract class HourlyMessageCases {
   private static final int MACHINES = 4;
   private static final int PATIENCE = Integer.getInteger("holdfast.patience", 1);
   static final int KEPT_MILLIS = 600_000;
-  static final int LEASE_MILLIS = 1_000 * PATIENCE;
+  static final int LEASE_MILLIS = 4_000 * PATIENCE;
 
   @TempDir
   Path folder = Path.of("set before each test");
@@ -54,7 +54,7 @@ abstract class HourlyMessageCases {
   /** Whoever waited for a sender that fails sends itself, at once. */
   @Test
   void oneMessage_afterFailure() throws Exception {
-    Started sender = strikeTheHour(2_000);
+    Started sender = strikeTheHour(6_000);
     sender.tell("fail");
     assertThat(exitCodes()).containsExactlyInAnyOrder(0, 1, 75, 75);
     assertThat(sender.exitCode()).isEqualTo(1);
@@ -64,7 +64,7 @@ abstract class HourlyMessageCases {
   /** Whoever waited for a sender that is killed sends itself, when the lease has ended. */
   @Test
   void oneMessage_afterKillOfTheSender() throws Exception {
-    Started sender = strikeTheHour(3_000);
+    Started sender = strikeTheHour(12_000);
     sender.process().destroyForcibly();
     assertThat(exitCodes()).containsExactlyInAnyOrder(0, 137, 75, 75);
     assertThat(sender.exitCode()).isEqualTo(137);

@@ -46,9 +46,11 @@ class ToursTest {
   void redis() throws Exception {
     Started tour = tour(RedisTour.class, "redis://" + startRedis());
     assertThat(tour.exitCode()).as(Files.readString(tour.said())).isZero();
-    assertThat(Files.readAllLines(tour.said()))
+    List<String> said = Files.readAllLines(tour.said());
+    assertThat(said.get(0))
+        .matches("we hold it; it renews itself, and if we die it is free in 2\\d s");
+    assertThat(said.subList(1, said.size()))
         .containsExactly(
-            "we hold it; it renews itself, and if we die it is free in 29 s",
             "the other machine tries: busy",
             "it waits 200 ms: still busy, and nothing is left",
             "it waits as long as it takes",
@@ -74,7 +76,7 @@ class ToursTest {
         .endsWith("it is still ours", "released")
         .first()
         .asString()
-        .startsWith("a majority has granted it, for at least 29 s, with token ");
+        .matches("a majority has granted it, for at least 2\\d s, with token .*");
   }
 
   @Test

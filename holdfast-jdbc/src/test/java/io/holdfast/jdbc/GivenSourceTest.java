@@ -26,7 +26,7 @@ import org.sqlite.SQLiteDataSource;
 
 /** A store on the application's own data source. */
 class GivenSourceTest {
-  private static final Duration BRIEF = Duration.ofSeconds(1);
+  private static final Duration BRIEF = Duration.ofSeconds(3);
 
   private static HikariDataSource pool(SqlKind kind, int connections) {
     HikariConfig config = new HikariConfig();
@@ -83,8 +83,8 @@ class GivenSourceTest {
           () -> pool.getHikariPoolMXBean().getActiveConnections() == 1);
       all.add(pool.getConnection());
       all.add(pool.getConnection());
-      long until = System.nanoTime() + BRIEF.multipliedBy(3).toNanos();
-      Await.until("three leases have passed", () -> {
+      long until = System.nanoTime() + BRIEF.multipliedBy(2).toNanos();
+      Await.until("two leases have passed", () -> {
         assertThat(hold.isValid()).isTrue();
         return System.nanoTime() - until > 0;
       });

@@ -38,7 +38,7 @@ class SqlFaultsTest {
   private static final LockOptions LONG =
       LockOptions.builder().leaseFor(Duration.ofSeconds(30)).build();
   private static final LockOptions BRIEF =
-      LockOptions.builder().leaseFor(Duration.ofSeconds(2)).build();
+      LockOptions.builder().leaseFor(Duration.ofSeconds(4)).build();
 
   /** Every connection is cut: the hold goes on, and so does a wait. */
   @ParameterizedTest

@@ -91,11 +91,11 @@ class SqliteEngineTest {
   /** A hold is kept past its lease, by renewal. */
   @Test
   void aHold_isKept() throws InterruptedException {
-    LockOptions options = LockOptions.builder().leaseFor(Duration.ofMillis(600)).build();
+    LockOptions options = LockOptions.builder().leaseFor(Duration.ofSeconds(4)).build();
     try (Holdfast one = connect();
         Holdfast two = connect();
         Hold hold = one.lock("a", options).acquire()) {
-      assertThatThrownBy(() -> two.lock("a").acquire(Duration.ofMillis(1500)))
+      assertThatThrownBy(() -> two.lock("a").acquire(Duration.ofSeconds(5)))
           .isInstanceOf(AcquireTimeoutException.class);
       assertThat(hold.isValid()).isTrue();
       assertThat(hold.release()).isTrue();

@@ -63,7 +63,7 @@ class SqliteWaitingTest {
   /** Nobody writes anything when a lease ends. */
   @Test
   void theEndOfALease_isHeard() throws InterruptedException {
-    one.granted(one.claim("a", Duration.ofMillis(300), false));
+    one.granted(one.claim("a", Duration.ofSeconds(3), false));
     Claim second = two.claim("a");
     two.busy(second);
     assertThat(two.told.poll(100, TimeUnit.MILLISECONDS)).isNull();
@@ -76,7 +76,7 @@ class SqliteWaitingTest {
   void theEndOfAKeptLock_isHeard() throws InterruptedException {
     Claim first = one.claim("a");
     one.granted(first);
-    one.end(first, Duration.ofMillis(300));
+    one.end(first, Duration.ofSeconds(3));
     Claim second = two.claim("a");
     two.busy(second);
     hears(two, second.id());

@@ -32,12 +32,12 @@ class GivenClientsTest {
       .prefix("mine:")
       .retention(Duration.ofHours(2))
       .replicas(1)
-      .replicasTimeout(Duration.ofMillis(300))
+      .replicasTimeout(Duration.ofMillis(900))
       .build();
 
   /** What says the same in an address. */
   private static final String PARAMETERS =
-      "?holdfast.prefix=mine:&holdfast.retention=2h&holdfast.replicas=1&holdfast.replicas-timeout=300ms";
+      "?holdfast.prefix=mine:&holdfast.retention=2h&holdfast.replicas=1&holdfast.replicas-timeout=900ms";
 
   private final List<AutoCloseable> open = new ArrayList<>();
 
@@ -242,7 +242,7 @@ class GivenClientsTest {
       assertThatThrownBy(() -> given.lock("x", LONG).tryAcquire().isPresent())
           .isInstanceOfSatisfying(StoreUnavailableException.class, e -> {
             assertThat(e.reason()).isEqualTo(Reason.NOT_REPLICATED);
-            assertThat(e.getMessage()).contains("0 of the 1", "300 ms");
+            assertThat(e.getMessage()).contains("0 of the 1", "900 ms");
           });
     } finally {
       replica.resume();

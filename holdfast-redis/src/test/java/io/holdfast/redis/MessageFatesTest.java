@@ -99,7 +99,7 @@ class MessageFatesTest {
    */
   @Test
   void message_afterItsLease_isNotBelieved() throws Exception {
-    LockOptions brief = LockOptions.builder().leaseFor(Duration.ofMillis(800)).build();
+    LockOptions brief = LockOptions.builder().leaseFor(Duration.ofSeconds(4)).build();
     // no connection is given up because nothing passes
     Holdfast client = REDIS.through(Duration.ofSeconds(10));
     Hold first = REDIS.direct().lock("x", LONG).acquire();
@@ -157,7 +157,7 @@ class MessageFatesTest {
   @ParameterizedTest
   @EnumSource
   void parted_theHoldIsLost_beforeAnybodyElseHasTheLock(Parted how) throws Exception {
-    LockOptions brief = LockOptions.builder().leaseFor(Duration.ofMillis(1200)).build();
+    LockOptions brief = LockOptions.builder().leaseFor(Duration.ofMillis(3600)).build();
     Holdfast client = REDIS.through();
     Hold hold = client.lock("x", brief).acquire();
     CompletableFuture<Hold> rival = waiter(REDIS.direct(), 1);

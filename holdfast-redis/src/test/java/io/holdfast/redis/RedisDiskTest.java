@@ -80,7 +80,7 @@ class RedisDiskTest {
     Holdfast client = client(server);
     DistributedLock lock = client.lock("x", LONG);
     Hold busy = client(server).lock("busy", LONG).acquire();
-    CompletableFuture<Hold> waiter = client.lock("busy", LONG).acquireAsync(Duration.ofSeconds(3));
+    CompletableFuture<Hold> waiter = client.lock("busy", LONG).acquireAsync(Duration.ofSeconds(15));
     awaitWaiter(server);
     Hold ends = client.lock("brief", BRIEF).acquire();
     Hold goesOn = client.lock("goes on", MIDDLING).acquire();

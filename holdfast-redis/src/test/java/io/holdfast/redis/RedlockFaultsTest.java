@@ -4,6 +4,7 @@ package io.holdfast.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.AcquireUnknownException;
 import io.holdfast.ConfigurationException;
 import io.holdfast.DistributedLock;
 import io.holdfast.Hold;
@@ -12,6 +13,7 @@ import io.holdfast.Holdfast;
 import io.holdfast.HoldfastException;
 import io.holdfast.LockEvent;
 import io.holdfast.LockOptions;
+import io.holdfast.StoreUnavailableException;
 import io.holdfast.Ticker;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.Finding.Level;
@@ -53,10 +55,13 @@ class RedlockFaultsTest {
       new RedlockRule(NODES, RULE.maxLease(), RedlockRule.REACH);
 
   private static final LockOptions RENEWED =
-      LockOptions.builder().leaseFor(Duration.ofMillis(1200)).build();
+      LockOptions.builder().leaseFor(RULE.maxLease()).build();
   private static final LockOptions FIXED =
       LockOptions.builder().leaseFor(Duration.ofMillis(2500)).renew(false).build();
   private static final Duration PLENTY = Await.PATIENCE;
+
+  /** Sooner than anything that is waited for in vain; a busy machine may be later now and then. */
+  private static final Duration QUICK = Duration.ofMillis(300);
 
   @SuppressWarnings("NullAway.Init")
   private static RedlockNodes nodes;
@@ -155,16 +160,17 @@ class RedlockFaultsTest {
     lock.acquire().close();
     pause(1);
     pause(2);
-    long began = Ticker.system().nanos();
     long last = 0;
+    int quick = 0;
     for (int i = 0; i < 20; i++) {
+      long began = Ticker.system().nanos();
       Hold hold = lock.acquire();
       assertThat(hold.token()).isGreaterThan(last);
       last = hold.token();
       assertThat(hold.release()).isTrue();
+      quick += Ticker.system().nanos() - began < QUICK.toNanos() ? 1 : 0;
     }
-    assertThat(Duration.ofNanos(Ticker.system().nanos() - began))
-        .isLessThan(Duration.ofMillis(1400));
+    assertThat(quick).as("if they were waited for, none would be").isGreaterThanOrEqualTo(15);
   }
 
   /** Three nodes are killed: the hold is lost in time, nobody else gets the lock, and it is not called busy. */
@@ -309,9 +315,14 @@ class RedlockFaultsTest {
   /** A try never waits for a holder, so that all try at once. */
   private static Hold acquire(DistributedLock lock) {
     while (true) {
-      var hold = lock.tryAcquire();
-      if (hold.isPresent()) {
-        return hold.get();
+      try {
+        var hold = lock.tryAcquire();
+        if (hold.isPresent()) {
+          return hold.get();
+        }
+      } catch (AcquireUnknownException | StoreUnavailableException e) {
+        // no majority said in time, which a busy machine may be the reason of; what was accepted is taken back
+        Thread.onSpinWait();
       }
       Thread.onSpinWait();
     }
@@ -324,6 +335,7 @@ class RedlockFaultsTest {
     LockOptions longest = LockOptions.builder().leaseFor(RULE.maxLease()).build();
     Holdfast first = client();
     DistributedLock second = client().lock("x", longest);
+    int soon = 0;
     for (int i = 0; i < 10; i++) {
       Hold hold = first.lock("x", longest).acquire();
       CompletableFuture<Hold> waiter = second.acquireAsync();
@@ -333,9 +345,9 @@ class RedlockFaultsTest {
       long released = Ticker.system().nanos();
       assertThat(hold.release()).isTrue();
       assertThat(Await.value(waiter).release()).isTrue();
-      assertThat(Duration.ofNanos(Ticker.system().nanos() - released))
-          .isLessThan(Duration.ofMillis(800));
+      soon += Ticker.system().nanos() - released < Duration.ofMillis(800).toNanos() ? 1 : 0;
     }
+    assertThat(soon).as("by looking alone hardly one would be").isGreaterThanOrEqualTo(8);
   }
 
   /** New nodes do not vote, and that is said. */

@@ -21,7 +21,7 @@ class ReplicasOverFailoverTest {
   private static final LockOptions LONG =
       LockOptions.builder().leaseFor(Duration.ofMinutes(10)).build();
 
-  private static final String ONE = "?holdfast.replicas=1&holdfast.replicas-timeout=300ms";
+  private static final String ONE = "?holdfast.replicas=1&holdfast.replicas-timeout=900ms";
 
   /** What was granted is at the replica that takes over, though nobody waited between the grant and the crash. */
   @Test

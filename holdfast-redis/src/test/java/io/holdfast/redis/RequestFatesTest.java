@@ -136,9 +136,8 @@ class RequestFatesTest {
   @EnumSource(names = {"LOSE_REQUEST", "LOSE_REPLY", "TWICE", "SILENCE"})
   void keep_isRepeated(Fate fate) throws Exception {
     Holdfast client = REDIS.through();
-    LockOptions options = LockOptions.builder()
-        .leaseFor(Duration.ofMillis(fate == Fate.SILENCE ? 4500 : 1500))
-        .build();
+    LockOptions options =
+        LockOptions.builder().leaseFor(Duration.ofMillis(4500)).build();
     Catch caught = REDIS.proxy().next("keep", fate);
     Hold hold = client.lock("x", options).acquire();
     Await.value(caught.caught());

@@ -161,7 +161,7 @@ public abstract class AdminContract extends Contract {
   @Test
   void expiredLock_isNotShown() throws Exception {
     Faulty faulty = faulty();
-    Hold hold = faulty.lock(name, brief()).acquire();
+    Hold hold = faulty.lock(name, brief()).acquire(PLENTY);
     faulty.faults().goSilent();
     Await.until("the hold is lost", () -> !hold.isValid());
     Await.until("the store shows it as free", () -> !isTaken());

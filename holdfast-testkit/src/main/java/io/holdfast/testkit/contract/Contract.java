@@ -203,9 +203,9 @@ public abstract class Contract {
     return LockOptions.builder().leaseFor(briefLease()).renew(false).build();
   }
 
-  /** A short lease that is renewed. */
+  /** A short lease that is renewed: long enough that a machine which stands still for a second does not lose it. */
   final LockOptions briefRenewed() {
-    return LockOptions.builder().leaseFor(briefLease().multipliedBy(3)).build();
+    return LockOptions.builder().leaseFor(briefLease().multipliedBy(6)).build();
   }
 
   /** The client that {@link #inStore()} looks through. */

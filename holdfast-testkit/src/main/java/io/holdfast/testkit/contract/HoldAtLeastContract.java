@@ -137,7 +137,7 @@ public abstract class HoldAtLeastContract extends Contract {
     Faulty faulty = faulty();
     LockOptions options =
         briefRenewed().toBuilder().holdAtLeast(Duration.ofMinutes(30)).build();
-    Hold hold = faulty.lock(name, options).acquire();
+    Hold hold = faulty.lock(name, options).acquire(PLENTY);
     faulty.faults().goSilent();
     try (Hold next = client().lock(name, LONG).acquire()) {
       assertTrue(next.token() > hold.token());

@@ -144,7 +144,7 @@ public abstract class LeaseContract extends Contract {
   @Test
   void holderThatFellSilent_losesTheLockAfterItsLease() throws Exception {
     Faulty faulty = faulty();
-    Hold hold = faulty.lock(name, briefRenewed()).acquire();
+    Hold hold = faulty.lock(name, briefRenewed()).acquire(PLENTY);
     faulty.faults().goSilent();
     try (Hold next = client().lock(name, LONG).acquire()) {
       assertFalse(hold.isValid());

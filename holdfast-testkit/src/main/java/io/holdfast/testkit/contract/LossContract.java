@@ -77,7 +77,7 @@ public abstract class LossContract extends Contract {
     Events events = new Events();
     Faulty faulty = faulty(builder -> builder.listener(events));
     LockOptions options =
-        LockOptions.builder().leaseFor(briefLease().multipliedBy(6)).build();
+        LockOptions.builder().leaseFor(briefLease().multipliedBy(12)).build();
     try (Hold hold = faulty.lock(name, options).acquire()) {
       faulty.faults().goSilent();
       Await.until("it is at risk", () -> hold.state() == HoldState.AT_RISK);

@@ -190,7 +190,7 @@ public abstract class OutageContract extends Contract {
     DistributedLock other = client().lock(name, LONG);
     long last = 0;
     for (int i = 0; i < 5; i++) {
-      try (Hold hold = faulty.lock(name, briefRenewed()).acquire()) {
+      try (Hold hold = faulty.lock(name, briefRenewed()).acquire(PLENTY)) {
         assertTrue(hold.token() > last);
         assertTrue(other.tryAcquire().isEmpty());
         last = hold.token();
@@ -243,7 +243,7 @@ public abstract class OutageContract extends Contract {
   @Test
   void closeAndUnlock_storeThatIsSilent_areQuiet() throws Exception {
     Faulty faulty = faulty();
-    Hold hold = faulty.lock(name, LONG).acquire();
+    Hold hold = faulty.lock(name, LONG).acquire(PLENTY);
     faulty.faults().on(Verb.END).loseRequest();
     hold.close();
     assertFalse(hold.isValid());
