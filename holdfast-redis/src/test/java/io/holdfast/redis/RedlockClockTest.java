@@ -25,7 +25,7 @@ class RedlockClockTest {
   private static final RedlockRule RULE =
       new RedlockRule(3, Duration.ofSeconds(3), Duration.ofMillis(500));
   private static final LockOptions RENEWED =
-      LockOptions.builder().leaseFor(Duration.ofMillis(1200)).build();
+      LockOptions.builder().leaseFor(RULE.maxLease()).build();
 
   @SuppressWarnings("NullAway.Init")
   private static RedlockNodes nodes;

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RefusalsTest {
   private static final LockOptions LONG = ProxiedRedis.LONG;
   private static final LockOptions BRIEF =
-      LockOptions.builder().leaseFor(Duration.ofMillis(1500)).build();
+      LockOptions.builder().leaseFor(Duration.ofMillis(4500)).build();
 
   @RegisterExtension
   static final ProxiedRedis REDIS = new ProxiedRedis();
