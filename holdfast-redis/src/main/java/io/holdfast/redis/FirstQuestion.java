@@ -11,24 +11,23 @@ final class FirstQuestion {
   final RedisScript script;
   final Supplier<byte @Nullable [][]> keys;
   final byte[][] arguments;
-  final Consumer<List<Object>> admits;
+  final Consumer<List<Object>> hears;
 
   /**
    * Makes one.
    *
    * @param keys keys that no lock has; null if the server would send any key elsewhere: it is only asked for the time
-   * @param admits is given the answer, if it came in time, just before the connection counts as up; if it throws, the
-   *     connection is closed and another one opened later
+   * @param hears is given the answer, if it came in time, just before the connection counts as up
    */
   FirstQuestion(
       RedisScript script,
       Supplier<byte @Nullable [][]> keys,
       byte[][] arguments,
-      Consumer<List<Object>> admits) {
+      Consumer<List<Object>> hears) {
     this.script = script;
     this.keys = keys;
     this.arguments = arguments;
-    this.admits = admits;
+    this.hears = hears;
   }
 
   /** Returns the one that every server is asked which has locks to itself: whether it lets us do what locks need. */

@@ -110,7 +110,7 @@ final class RedisNode {
       });
     }
     return send(connection, first.script, of, first.arguments)
-        .thenApply(answer -> () -> first.admits.accept(answer));
+        .thenApply(answer -> () -> first.hears.accept(answer));
   }
 
   /** Opens the connection, if there is none. */

@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -221,7 +220,10 @@ final class RedlockQuorum {
           arrived(node);
         }
         settle(
-            ready, failures, failure == null ? null : unwrap(failure), pending.decrementAndGet());
+            ready,
+            failures,
+            failure == null ? null : RedlockServer.unwrap(failure),
+            pending.decrementAndGet());
       });
     }
     return ready;
@@ -333,7 +335,7 @@ final class RedlockQuorum {
       arrived(node);
       return true;
     }
-    Throwable trouble = unwrap(failure);
+    Throwable trouble = RedlockServer.unwrap(failure);
     if (trouble instanceof ConfigurationException && refused.add(node)) {
       LOG.log(
           System.Logger.Level.WARNING,
@@ -342,11 +344,6 @@ final class RedlockQuorum {
           trouble.getMessage());
     }
     return false;
-  }
-
-  private static Throwable unwrap(Throwable failure) {
-    Throwable cause = failure.getCause();
-    return failure instanceof CompletionException && cause != null ? cause : failure;
   }
 
   void close() {

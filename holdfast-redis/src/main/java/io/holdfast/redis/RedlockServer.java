@@ -14,6 +14,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** A node that is a Redis server: one script for each question. */
 final class RedlockServer implements RedlockNode {
@@ -30,8 +31,6 @@ final class RedlockServer implements RedlockNode {
   private final byte[] maxLease;
   private final byte[] abstains;
   private final byte[] reach;
-  private volatile boolean wasHeard;
-
   /** Which server the last connection led to; empty before the first. */
   private volatile String server = "";
 
@@ -149,13 +148,9 @@ final class RedlockServer implements RedlockNode {
   }
 
   /** Opens the connections. */
-  CompletionStage<?> connect() {
-    return link.connect().handle((up, failure) -> {
-      if (failure != null) {
-        throw explained(failure);
-      }
-      wasHeard = true;
-      return true;
+  CompletionStage<@Nullable Void> connect() {
+    return link.connect().exceptionally(failure -> {
+      throw explained(failure);
     });
   }
 
@@ -169,7 +164,10 @@ final class RedlockServer implements RedlockNode {
 
   @Override
   public OptionalLong clock() {
-    return wasHeard ? OptionalLong.of(RedisClock.micros(clock.now())) : OptionalLong.empty();
+    // who has said who it is has said what its clock reads
+    return server.isEmpty()
+        ? OptionalLong.empty()
+        : OptionalLong.of(RedisClock.micros(clock.now()));
   }
 
   @Override

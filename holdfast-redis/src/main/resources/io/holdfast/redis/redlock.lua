@@ -32,8 +32,9 @@ local function identity()
 end
 
 -- Returns for how long this node must not vote, because it may have forgotten something, zero if it may vote, and what
--- it is; or nil and the error to answer if the marker is not ours to use. It begins to wait when it notices, by this script, that the
--- marker is gone (never set, flushed, deleted, evicted) or is that of an earlier run (restarted, or an old snapshot).
+-- it is; or nil and the error to answer if the marker is not ours to use. It begins to wait when it notices, by this
+-- script, that the marker is gone (never set, flushed, deleted, evicted) or is that of an earlier run (restarted, or an
+-- old snapshot).
 local function abstainsFor(marker, maxLease, wait)
   local f = redis.call('HMGET', marker, 'v', 'id', 'm', 'b')
   if f[1] and f[1] ~= FORMAT then

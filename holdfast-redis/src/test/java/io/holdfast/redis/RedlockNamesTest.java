@@ -7,12 +7,10 @@ import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.HoldfastException;
 import io.holdfast.LockOptions;
-import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -47,14 +45,8 @@ class RedlockNamesTest {
   }
 
   private void connect() {
-    String uri = "redlock://"
-        + names.stream()
-            .map(each -> each.uri().substring("redis://".length()))
-            .collect(Collectors.joining(","))
-        + "?holdfast.max-lease=" + RULE.maxLease().toMillis() + "ms";
-    StoreAddress address = StoreAddress.parse(uri);
     client = Holdfast.builder()
-        .store(RedlockStore.at(address, new RedlockAddress(address), RULE))
+        .store(nodes.store(names.stream().map(RespProxy::port)))
         .requestTimeout(Duration.ofMillis(500))
         .build();
   }

@@ -63,8 +63,12 @@ final class RedlockNodes implements AutoCloseable {
   }
 
   String uri() {
+    return uri(servers.stream().map(RedisServer::port));
+  }
+
+  private String uri(Stream<Integer> ports) {
     return "redlock://"
-        + servers.stream().map(each -> "127.0.0.1:" + each.port()).collect(Collectors.joining(","))
+        + ports.map(each -> "127.0.0.1:" + each).collect(Collectors.joining(","))
         + "?holdfast.max-lease=" + rule.maxLease().toMillis() + "ms";
   }
 
@@ -75,8 +79,17 @@ final class RedlockNodes implements AutoCloseable {
 
   /** Opens a store with another rule, of the same longest lease. */
   RedlockStore store(RedlockRule other) {
-    StoreAddress address = StoreAddress.parse(uri());
-    return RedlockStore.at(address, new RedlockAddress(address), other);
+    return store(uri(), other);
+  }
+
+  /** Opens a store that reaches these nodes by other ports. */
+  RedlockStore store(Stream<Integer> ports) {
+    return store(uri(ports), rule);
+  }
+
+  private static RedlockStore store(String uri, RedlockRule rule) {
+    StoreAddress address = StoreAddress.parse(uri);
+    return RedlockStore.at(address, new RedlockAddress(address), rule);
   }
 
   /** Whether each node has given its vote for a lock to somebody. */
