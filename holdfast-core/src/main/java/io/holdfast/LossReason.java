@@ -5,7 +5,10 @@ package io.holdfast;
 public enum LossReason {
   /** The lease ended before the store confirmed a renewal (or it was a fixed lease). */
   LEASE_ENDED("its lease ended before a renewal was confirmed"),
-  /** The store says that the claim is not there: it expired there, was taken over, evicted or deleted. */
+  /**
+   * The store says that the claim is not there: it expired there, was taken over, evicted or deleted. Where the lease had ended
+   * before that was heard, {@link #LEASE_ENDED} is told.
+   */
   GONE("the store no longer knows it (expired, force-released or deleted)"),
   /** The store's session that carried the hold has ended. */
   SESSION_ENDED("the store's session ended"),

@@ -223,8 +223,9 @@ final class Holding {
     if (held.wasAbandoned() && own != null) {
       reportAbandoned(own, now, later);
     } else if (own != null && own.isOurs()) {
-      own.lose(lane.key.name(), lane.engine.store.describe(), reason, now);
-      lane.engine.tell(later, () -> new LockEvent.Lost(lane.key.name(), own.token, reason));
+      LossReason told = held.told(reason, now);
+      own.lose(lane.key.name(), lane.engine.store.describe(), told, now);
+      lane.engine.tell(later, () -> new LockEvent.Lost(lane.key.name(), own.token, told));
       EngineHold hold = held.handle();
       later.add(() -> tellLoss(own, hold));
     }

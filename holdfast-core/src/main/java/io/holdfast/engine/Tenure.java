@@ -250,11 +250,23 @@ final class Tenure extends Term {
     return handle == null ? null : handle.get();
   }
 
+  /** What is told of a loss: a hold that was over by the clocks is not said to be lost by what the store said then. */
+  LossReason told(LossReason reason, Moment now) {
+    boolean ofTheStore = reason == LossReason.GONE || reason == LossReason.SESSION_ENDED;
+    Ownership holder = own;
+    return ofTheStore && holder != null && holder.leftNanos(now) <= 0 ? whichLimit(now) : reason;
+  }
+
   private LossReason whyLost(Moment now) {
-    if (ownerDied()) {
-      return LossReason.THREAD_DIED;
-    }
-    return leftNanos(now) > 0 ? LossReason.HELD_TOO_LONG : LossReason.LEASE_ENDED;
+    return ownerDied() ? LossReason.THREAD_DIED : whichLimit(now);
+  }
+
+  /** The limit that came first. */
+  private LossReason whichLimit(Moment now) {
+    Ownership holder = own;
+    return holder != null && holder.leftNanos(now) < leftNanos(now)
+        ? LossReason.HELD_TOO_LONG
+        : LossReason.LEASE_ENDED;
   }
 
   private void atRisk(Moment now, Later later) {

@@ -69,7 +69,31 @@ class DueTimesTest {
     assertThat(times.isEmpty() || times.firstDue() - now > 0).isTrue();
   }
 
-  /** A lock that is taken and released leaves nothing, however often. */
+  /** What is set for a time that has just been taken is due at once, and not forgotten with what was taken. */
+  @Test
+  void set_forATimeThatWasTaken_isDue() {
+    Entry first = new Entry();
+    times.set(first, 10);
+    assertThat(times.takeDue(10)).containsExactly(first);
+    Entry second = new Entry();
+    times.set(second, 10);
+    assertThat(times.takeDue(10)).containsExactly(second);
+  }
+
+  /** A lock that is taken and released leaves nothing, however often: of many times that nobody is at, one at most stays. */
+  @Test
+  void remove_leavesNoTime() {
+    for (int due = 0; due < 100; due++) {
+      entries.add(new Entry());
+      times.set(entries.get(due), due);
+    }
+    entries.forEach(times::remove);
+    Entry last = new Entry();
+    times.set(last, 1_000);
+    assertThat(times.all()).containsExactly(last);
+    assertThat(times.firstDue()).isEqualTo(1_000);
+  }
+
   @Test
   void clear_forgetsAll() {
     for (int i = 0; i < 100; i++) {

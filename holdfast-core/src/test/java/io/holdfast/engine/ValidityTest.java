@@ -51,6 +51,14 @@ class ValidityTest {
     assertThat(Validity.requestNanos(2 * second, 30 * second)).isEqualTo(2 * second);
   }
 
+  @Test
+  void retry_isATwelfthOfTheLease_andASecondAtMost() {
+    assertThat(Validity.retryAfter(Duration.ofMillis(1_200).toNanos()))
+        .isEqualTo(Duration.ofMillis(100).toNanos());
+    assertThat(Validity.retryAfter(Duration.ofSeconds(30).toNanos()))
+        .isEqualTo(Duration.ofSeconds(1).toNanos());
+  }
+
   /** A suspended machine shows on the wall clock only, a wall clock that steps back on none. */
   @Test
   void elapsed_isTheLargerOfBothClocks() {

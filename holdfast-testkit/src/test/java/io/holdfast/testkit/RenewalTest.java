@@ -2,11 +2,14 @@
 package io.holdfast.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.Hold;
+import io.holdfast.HoldLostException;
 import io.holdfast.HoldState;
 import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
+import io.holdfast.LossReason;
 import io.holdfast.Moment;
 import io.holdfast.memory.MemoryDatabase;
 import io.holdfast.memory.MemoryStore;
@@ -211,6 +214,44 @@ class RenewalTest {
     mayCome.complete(true);
     assertThat(hold.state()).isEqualTo(HoldState.LOST);
     assertThat(hold.remaining()).isZero();
+  }
+
+  /** Who stood still past both limits is told which of them came first. */
+  @Test
+  void stoodStill_pastBothLimits_isToldTheFirst() throws Exception {
+    Hold most = holdfast
+        .lock("most", LockOptions.builder().holdAtMost(LEASE.dividedBy(2)).build())
+        .acquire();
+    Hold lease = holdfast
+        .lock("lease", LockOptions.builder().holdAtMost(LEASE.multipliedBy(2)).build())
+        .acquire();
+    clock.freeze(LEASE.multipliedBy(3));
+    assertReason(most, LossReason.HELD_TOO_LONG);
+    assertReason(lease, LossReason.LEASE_ENDED);
+  }
+
+  /** The machine slept past the lease, and the store's word comes before the timer: the lease had ended all the same. */
+  @Test
+  void gone_afterTheLease_isToldAsItsEnd() throws Exception {
+    Hold hold = acquireSome().get(0);
+    CompletableFuture<Boolean> mayCome = new CompletableFuture<>();
+    store.answers = right -> right.thenCombine(mayCome, (answers, now) -> gone(answers));
+    clock.advance(LEASE.dividedBy(3));
+    clock.suspend(LEASE);
+    mayCome.complete(true);
+    assertReason(hold, LossReason.LEASE_ENDED);
+  }
+
+  private static Map<ClaimId, Kept> gone(Map<ClaimId, Kept> answers) {
+    Map<ClaimId, Kept> gone = new HashMap<>();
+    answers.keySet().forEach(claim -> gone.put(claim, new Kept.Gone()));
+    return gone;
+  }
+
+  private static void assertReason(Hold hold, LossReason reason) {
+    assertThatThrownBy(hold::ensureValid)
+        .isInstanceOfSatisfying(
+            HoldLostException.class, lost -> assertThat(lost.reason()).isEqualTo(reason));
   }
 
   private List<Hold> acquireSome() throws InterruptedException {

@@ -14,6 +14,7 @@ import io.holdfast.memory.MemoryDatabase;
 import io.holdfast.spi.ClaimId;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class StoreTroubleTest {
   private static final String NAME = OddStore.LOCK;
   private static final Duration LEASE = LockOptions.DEFAULT_LEASE;
+  private static final Duration REQUEST = Duration.ofSeconds(2);
 
   private final ManualClock clock = new ManualClock();
   private final OddStore odd = new OddStore(new MemoryDatabase(clock));
@@ -32,6 +34,7 @@ class StoreTroubleTest {
   private final Faults faults = store.faults();
   private final Holdfast holdfast = Holdfast.builder()
       .store(store)
+      .requestTimeout(REQUEST)
       .ticker(clock)
       .scheduler(clock)
       .callbackExecutor(Runnable::run)
@@ -98,6 +101,28 @@ class StoreTroubleTest {
     odd.grantsAreOldBy = Duration.ZERO;
     clock.advance(Duration.ofMillis(20));
     assertThat(Await.value(waiting).isValid()).isTrue();
+  }
+
+  /** A try on a store that refuses is made again after a pause, for whoever is back within a request's time. */
+  @Test
+  void tryOnAStoreThatRefuses_isMadeAgain() {
+    faults.on(Verb.ATTEMPT).times(3).fail();
+    CompletableFuture<Optional<Hold>> tried = lock(false).tryAcquireAsync();
+    assertThat(tried).isNotDone();
+    clock.advance(REQUEST.dividedBy(2));
+    assertThat(Await.value(tried)).isPresent();
+    assertThat(faults.requests(Verb.ATTEMPT)).isEqualTo(4);
+  }
+
+  /** On one that goes on refusing, its caller is told within the time of a request, and not at the first refusal. */
+  @Test
+  void tryOnAStoreThatGoesOnRefusing_ends() {
+    faults.on(Verb.ATTEMPT).fail();
+    CompletableFuture<Optional<Hold>> tried = lock(false).tryAcquireAsync();
+    clock.advance(REQUEST.dividedBy(4));
+    assertThat(tried).isNotDone();
+    clock.advance(REQUEST.dividedBy(4).multipliedBy(3));
+    assertThat(Await.failure(tried)).isInstanceOf(StoreUnavailableException.class);
   }
 
   /**

@@ -103,7 +103,9 @@ public abstract class AbandonedHoldContract extends Contract {
 
   /** A renewal notices the drop, so it should come soon; but the lease must not end by itself before. */
   private LockOptions leaseToDrop() {
-    return LockOptions.builder().leaseFor(briefLease().multipliedBy(8)).build();
+    return LockOptions.builder()
+        .leaseFor(longer(briefLease().multipliedBy(8), briefRenewed().leaseFor()))
+        .build();
   }
 
   private long acquireAndForget(Holdfast holdfast) throws InterruptedException {

@@ -136,7 +136,7 @@ public abstract class ClosingContract extends Contract {
   @Test
   void close_storeThatIsSilent_returns() throws Exception {
     Faulty faulty = faulty();
-    Hold hold = faulty.lock(name, briefRenewed()).acquire(PLENTY);
+    Hold hold = faulty.lock(name, endingRenewed()).acquire(PLENTY);
     faulty.faults().goSilent();
     long began = nanoTime();
     faulty.holdfast().close();

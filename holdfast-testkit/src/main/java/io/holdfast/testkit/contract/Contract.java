@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.testkit.contract;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.holdfast.AcquireUnknownException;
 import io.holdfast.DistributedLock;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.LockInfo;
 import io.holdfast.LockOptions;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.Ticker;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.Faults;
@@ -33,8 +38,16 @@ public abstract class Contract {
   static final LockOptions LONG =
       LockOptions.builder().leaseFor(Duration.ofSeconds(30)).build();
 
-  /** A request time-out that a test can wait for, and that the first contact of a busy machine does not exceed. */
-  static final Duration IMPATIENT = Duration.ofMillis(500);
+  /** A request time-out that a test can wait for; the first contact may take five times as long. */
+  static final Duration IMPATIENT = Duration.ofMillis(750);
+
+  /** A request time-out that no pause of a busy machine exceeds; the longest for which a store may lend a connection. */
+  private static final Duration PATIENT = Duration.ofSeconds(5);
+
+  /** A renewed lease of this length is lived through by a machine that stands still for three seconds. */
+  private static final Duration LIVED_THROUGH = Duration.ofSeconds(6);
+
+  private static final int RELEASES = 3;
 
   /** A wait that only a failing test spends. */
   static final Duration PLENTY = Await.PATIENCE;
@@ -73,7 +86,11 @@ public abstract class Contract {
         test.getTestMethod().map(m -> m.getName()).orElse("test") + "-" + NAMES.incrementAndGet();
     store = maker.get();
     Matrix.began(getClass(), store);
-    observer = Holdfast.builder().store(store.open()).clientName("observer").build();
+    observer = Holdfast.builder()
+        .store(store.open())
+        .clientName("observer")
+        .requestTimeout(PATIENT)
+        .build();
   }
 
   /** Closes the clients, looks whether they left anything in the store, and throws the store away. */
@@ -108,7 +125,7 @@ public abstract class Contract {
 
   /** Opens a client with settings. */
   final Holdfast client(Consumer<Holdfast.Builder> settings) {
-    Holdfast.Builder builder = Holdfast.builder().store(store.open());
+    Holdfast.Builder builder = Holdfast.builder().store(store.open()).requestTimeout(PATIENT);
     settings.accept(builder);
     Holdfast client = builder.build();
     clients.add(client);
@@ -124,7 +141,7 @@ public abstract class Contract {
   final Faulty faulty(Consumer<Holdfast.Builder> settings, Consumer<Faults> script) {
     FaultyStore faulty = new FaultyStore(store.open());
     script.accept(faulty.faults());
-    Holdfast.Builder builder = Holdfast.builder().store(faulty);
+    Holdfast.Builder builder = Holdfast.builder().store(faulty).requestTimeout(PATIENT);
     settings.accept(builder);
     Holdfast client = builder.build();
     clients.add(client);
@@ -132,10 +149,17 @@ public abstract class Contract {
     return new Faulty(client, faulty.faults(), faulty);
   }
 
-  /** Opens a client behind a network that can be made to fail, with short time-outs. */
+  /**
+   * Opens a client behind a network that can be made to fail, with short time-outs: who wants a hold from it waits for
+   * {@link #PLENTY}, or a machine that stands still is a silent store.
+   */
   final Faulty faulty() {
-    return faulty(
-        builder -> builder.requestTimeout(IMPATIENT).storeRetryFor(Duration.ofMillis(250)));
+    return impatient(Duration.ofMillis(250));
+  }
+
+  /** The same, for one that goes on for so long before it says that the store cannot be reached. */
+  final Faulty impatient(Duration retryFor) {
+    return faulty(builder -> builder.requestTimeout(IMPATIENT).storeRetryFor(retryFor));
   }
 
   /** Closes all clients, so that nobody uses the store any more. */
@@ -179,11 +203,60 @@ public abstract class Contract {
     return got.isEmpty();
   }
 
+  /**
+   * Releases a hold of a brief lease, and says whether the store had it still. It has not, if that is not known: a request
+   * never takes longer than a third of its lease, and a machine that stands still gets no answer in that time.
+   */
+  static boolean releases(Hold hold) {
+    return released(hold).orElse(false);
+  }
+
+  /**
+   * Releases a hold of a client whose requests have little time, which the store must confirm. Where a machine that stands
+   * still got no answer in that time, the lock is taken and released once more.
+   */
+  static void assertReleases(DistributedLock lock, Hold held) throws InterruptedException {
+    Optional<Boolean> released = released(held);
+    for (int i = 1; i < RELEASES && released.isEmpty(); i++) {
+      released = released(lock.acquire(PLENTY));
+    }
+    assertEquals(Optional.of(true), released);
+  }
+
+  /** Releases, and returns what the store said; nothing if no answer came in time. */
+  private static Optional<Boolean> released(Hold hold) {
+    try {
+      return Optional.of(hold.release());
+    } catch (StoreUnavailableException e) {
+      if (e.reason() != Reason.UNREACHABLE) {
+        throw e;
+      }
+      return Optional.empty();
+    }
+  }
+
+  /**
+   * Tries once; nothing if no answer came in time. A try never takes longer than a third of its lease, so that one for a
+   * brief lease may have to be made again.
+   */
+  static <T> Optional<T> ifAnswered(Supplier<Optional<T>> tries) {
+    try {
+      return tries.get();
+    } catch (AcquireUnknownException | StoreUnavailableException e) {
+      return Optional.empty();
+    }
+  }
+
   /** Waits until the store has the lock neither taken nor waited for. */
   final void awaitNothingInStore() {
-    Await.until(
-        "the store has nothing of \"" + name + "\" (it has " + inStore() + ")",
-        () -> inStore().filter(Contract::isSomething).isEmpty());
+    Await.until("the store has nothing of \"" + name + '"', () -> {
+      try {
+        return inStore().filter(Contract::isSomething).isEmpty();
+      } catch (StoreUnavailableException e) {
+        // it may have stood still: looked at once more
+        return false;
+      }
+    });
   }
 
   /** Reads the monotonic clock. */
@@ -193,9 +266,7 @@ public abstract class Contract {
 
   /** A lease that a test can wait for: 0.4 s, or the shortest that the store can keep. */
   final Duration briefLease() {
-    Duration shortest = observer.guarantees().shortestLease();
-    Duration wanted = Duration.ofMillis(400);
-    return shortest.compareTo(wanted) > 0 ? shortest : wanted;
+    return longer(observer.guarantees().shortestLease(), Duration.ofMillis(400));
   }
 
   /** A fixed lease that a test can wait for. */
@@ -203,9 +274,20 @@ public abstract class Contract {
     return LockOptions.builder().leaseFor(briefLease()).renew(false).build();
   }
 
-  /** A short lease that is renewed: long enough that a machine which stands still for a second does not lose it. */
+  /** A short lease that is renewed: long enough that a machine which stands still does not lose it. */
   final LockOptions briefRenewed() {
-    return LockOptions.builder().leaseFor(briefLease().multipliedBy(6)).build();
+    return LockOptions.builder()
+        .leaseFor(longer(briefLease().multipliedBy(6), LIVED_THROUGH))
+        .build();
+  }
+
+  /** A renewed lease for a test that waits for its end, and that does not mind if it comes by itself. */
+  final LockOptions endingRenewed() {
+    return LockOptions.builder().leaseFor(briefLease().multipliedBy(3)).build();
+  }
+
+  static Duration longer(Duration one, Duration other) {
+    return one.compareTo(other) > 0 ? one : other;
   }
 
   /** The client that {@link #inStore()} looks through. */

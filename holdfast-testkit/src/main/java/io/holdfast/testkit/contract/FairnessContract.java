@@ -76,7 +76,7 @@ public abstract class FairnessContract extends Contract {
   @Test
   void deadFairWaiter_isPassedOver() throws Exception {
     Hold hold = client().lock(name, FAIR).acquire();
-    Faulty dead = faulty();
+    Faulty dead = impatient(Duration.ofSeconds(5));
     CompletableFuture<Hold> never = dead.lock(name, FAIR).acquireAsync();
     awaitWaiters(1);
     CompletableFuture<Hold> next = client().lock(name, FAIR).acquireAsync();

@@ -136,7 +136,7 @@ public abstract class HoldAtLeastContract extends Contract {
   void crash_freesTheLockAfterItsLease() throws Exception {
     Faulty faulty = faulty();
     LockOptions options =
-        briefRenewed().toBuilder().holdAtLeast(Duration.ofMinutes(30)).build();
+        endingRenewed().toBuilder().holdAtLeast(Duration.ofMinutes(30)).build();
     Hold hold = faulty.lock(name, options).acquire(PLENTY);
     faulty.faults().goSilent();
     try (Hold next = client().lock(name, LONG).acquire()) {

@@ -14,8 +14,10 @@ import io.holdfast.HoldState;
 import io.holdfast.Holdfast;
 import io.holdfast.JavaLock;
 import io.holdfast.LockEvent;
+import io.holdfast.LockOptions;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.Verb;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
@@ -125,7 +127,11 @@ public abstract class JavaLockContract extends Contract {
   /** After a loss: no way in, every way out is told of it, and then it works again with a greater token. */
   @Test
   void lostHold_isToldOnTheWayOut() {
-    JavaLock view = client().lock(name, brief()).asJavaLock();
+    // entered twice, and once more afterwards, before it ends
+    LockOptions ends = brief().toBuilder()
+        .leaseFor(longer(briefLease(), Duration.ofSeconds(4)))
+        .build();
+    JavaLock view = client().lock(name, ends).asJavaLock();
     view.lock();
     view.lock();
     Hold lost = view.hold();
@@ -209,6 +215,8 @@ public abstract class JavaLockContract extends Contract {
       assertFalse(view.tryLock(50, TimeUnit.MILLISECONDS));
       assertTrue(hold.isValid());
     }
+    // the last of them may still be taken back, or have an attempt on its way
+    awaitNothingInStore();
     Thread.currentThread().interrupt();
     assertTrue(view.tryLock());
     assertTrue(Thread.interrupted());
@@ -254,7 +262,7 @@ public abstract class JavaLockContract extends Contract {
   void deadThread_isNotRenewed() throws Exception {
     Events events = new Events();
     JavaLock view =
-        client(builder -> builder.listener(events)).lock(name, briefRenewed()).asJavaLock();
+        client(builder -> builder.listener(events)).lock(name, endingRenewed()).asJavaLock();
     Task<Boolean> dies = spawn("dies", () -> {
       view.lock();
       return true;

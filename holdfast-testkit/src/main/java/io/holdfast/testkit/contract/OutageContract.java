@@ -118,14 +118,15 @@ public abstract class OutageContract extends Contract {
   void acquire_replyLost_findsItsOwnGrant() throws Exception {
     Faulty faulty = faulty(builder -> builder.requestTimeout(IMPATIENT));
     faulty.faults().on(Verb.ATTEMPT).once().loseReply();
-    Hold hold = faulty.lock(name, LONG).acquire();
+    DistributedLock lock = faulty.lock(name, LONG);
+    Hold hold = lock.acquire();
     assertTrue(faulty.faults().requests(Verb.ATTEMPT) >= 2);
     assertEquals(hold.token(), inStore().orElseThrow().token());
-    assertTrue(hold.release());
+    assertReleases(lock, hold);
     faulty.faults().on(Verb.ATTEMPT).once().breakOff();
-    Hold second = faulty.lock(name, LONG).acquire();
+    Hold second = lock.acquire();
     assertEquals(second.token(), inStore().orElseThrow().token());
-    assertTrue(second.release());
+    assertReleases(lock, second);
     assertFalse(isTaken());
   }
 
@@ -134,23 +135,26 @@ public abstract class OutageContract extends Contract {
   void acquire_outageWithinTheBudget_isSurvived() throws Exception {
     Faulty faulty = faulty();
     faulty.faults().on(Verb.ATTEMPT).times(2).fail();
-    assertTrue(faulty.lock(name, LONG).acquire(PLENTY).release());
+    DistributedLock lock = faulty.lock(name, LONG);
+    assertReleases(lock, lock.acquire(PLENTY));
     faulty.faults().on(Verb.ATTEMPT).times(2).loseRequest();
-    assertTrue(faulty.lock(name, LONG).tryAcquire(PLENTY).orElseThrow().release());
-    faulty.faults().on(Verb.ATTEMPT).once().fail();
-    assertTrue(faulty.lock(name, LONG).acquire().release());
+    assertReleases(lock, lock.tryAcquire(PLENTY).orElseThrow());
+    Faulty untimed = faulty(builder -> builder.storeRetryFor(PLENTY));
+    untimed.faults().on(Verb.ATTEMPT).once().fail();
+    assertTrue(untimed.lock(name, LONG).acquire().release());
   }
 
   /** A wait behind a holder survives an outage too, and hears of the release. */
   @Test
   void acquire_outageDuringTheWait_isSurvived() throws Exception {
     Faulty faulty = faulty(builder -> builder.requestTimeout(IMPATIENT).storeRetryFor(PLENTY));
+    DistributedLock lock = faulty.lock(name, LONG);
     Hold hold = client().lock(name, LONG).acquire();
-    Task<Hold> waiter = spawnAcquire(faulty.lock(name, LONG)).awaitWaiting();
+    Task<Hold> waiter = spawnAcquire(lock).awaitWaiting();
     faulty.faults().goSilent();
     assertTrue(hold.release());
     faulty.faults().heal();
-    assertTrue(waiter.get().release());
+    assertReleases(lock, waiter.get());
   }
 
   /** What only a person can put right is not retried. */
@@ -179,7 +183,9 @@ public abstract class OutageContract extends Contract {
     faulty.faults().heal();
     Hold next = late.get();
     assertTrue(next.token() > other.token());
-    assertTrue(next.release());
+    // it may have ended meanwhile
+    releases(next);
+    assertFalse(next.isValid());
   }
 
   /** Requests that arrive twice do no harm. */
@@ -286,7 +292,8 @@ public abstract class OutageContract extends Contract {
         StoreUnavailableException.class,
         () -> lazy.lock(name, LONG).tryAcquire().isPresent());
     lazy.faults().heal();
-    assertTrue(lazy.lock(name, LONG).acquire(PLENTY).release());
+    DistributedLock lock = lazy.lock(name, LONG);
+    assertReleases(lock, lock.acquire(PLENTY));
   }
 
   private Faulty lazily(Consumer<Faults> script) {

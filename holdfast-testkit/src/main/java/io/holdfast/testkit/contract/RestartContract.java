@@ -55,7 +55,7 @@ public abstract class RestartContract extends Contract {
     Faulty faulty = faulty();
     LockOptions options = LockOptions.builder().leaseFor(lease).renew(false).build();
     long before = nanoTime();
-    Hold hold = faulty.lock(name, options).acquire();
+    Hold hold = faulty.lock(name, options).acquire(PLENTY);
     faulty.faults().goSilent();
     closeClients();
     store().restart();

@@ -13,6 +13,7 @@ import io.holdfast.HoldState;
 import io.holdfast.Holdfast;
 import io.holdfast.HoldfastException;
 import io.holdfast.LockEvent;
+import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.testkit.Await;
 import java.time.Duration;
@@ -53,7 +54,7 @@ public abstract class StallContract extends Contract {
     assertTrue(took.compareTo(PLENTY.dividedBy(4)) < 0, () -> "took " + took);
     resume();
     awaitNothingInStore();
-    assertTrue(lock.acquire(PLENTY).release());
+    assertReleases(lock, lock.acquire(PLENTY));
   }
 
   /** A wait goes on when the store does. */
@@ -61,9 +62,10 @@ public abstract class StallContract extends Contract {
   void acquire_whileTheStoreHangs_waits() throws Exception {
     Holdfast holdfast = client(builder -> builder.requestTimeout(IMPATIENT).storeRetryFor(PLENTY));
     stall();
-    Task<Hold> waiter = spawnAcquire(holdfast.lock(name, LONG)).awaitWaiting();
+    DistributedLock lock = holdfast.lock(name, LONG);
+    Task<Hold> waiter = spawnAcquire(lock).awaitWaiting();
     resume();
-    assertTrue(waiter.get().release());
+    assertReleases(lock, waiter.get());
   }
 
   /** A hold that could not be renewed is lost at its deadline, while the store still hangs. */
@@ -71,9 +73,10 @@ public abstract class StallContract extends Contract {
   void hold_whileTheStoreHangs_isLostInTime() throws Exception {
     Events events = new Events();
     Holdfast holdfast = client(builder -> builder.requestTimeout(IMPATIENT).listener(events));
-    Hold hold = holdfast.lock(name, briefRenewed()).acquire();
+    Hold hold = holdfast.lock(name, endingRenewed()).acquire();
     stall();
-    events.await(LockEvent.Lost.class, 1);
+    LockEvent.Lost lost = events.await(LockEvent.Lost.class, 1).get(0);
+    assertEquals(LossReason.LEASE_ENDED, lost.reason());
     assertEquals(HoldState.LOST, hold.state());
     resume();
     try (Hold next = client().lock(name, LONG).acquire(PLENTY)) {
@@ -85,7 +88,7 @@ public abstract class StallContract extends Contract {
   /** A release that the store did not answer is said to be so, and done when the store goes on. */
   @Test
   void release_whileTheStoreHangs_goesOn() throws Exception {
-    Hold hold = impatient().lock(name, LONG).acquire();
+    Hold hold = impatient().lock(name, LONG).acquire(PLENTY);
     stall();
     assertThrows(StoreUnavailableException.class, hold::release);
     resume();

@@ -107,7 +107,7 @@ public abstract class WaitingContract extends Contract {
   void deadWaiter_isPassedOver() throws Exception {
     Holdfast holder = client();
     Hold hold = holder.lock(name, LONG).acquire();
-    Faulty dead = faulty();
+    Faulty dead = impatient(Duration.ofSeconds(5));
     dead.faults().on(Verb.ATTEMPT).once().holdBackReply();
     CompletableFuture<Hold> never = dead.lock(name, LONG).acquireAsync();
     Await.until("it was answered that the lock is busy", () -> dead.faults().heldBack() == 1);

@@ -128,7 +128,8 @@ public abstract class WorkContract extends Contract {
   }
 
   private static Optional<Boolean> tryOutlive(DistributedLock lock) {
-    return lock.tryRun(WorkContract::outlive) ? Optional.of(true) : Optional.empty();
+    return ifAnswered(
+        () -> lock.tryRun(WorkContract::outlive) ? Optional.of(true) : Optional.empty());
   }
 
   private static void outlive(Hold hold) {

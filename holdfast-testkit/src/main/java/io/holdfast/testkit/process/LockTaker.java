@@ -16,12 +16,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A program that takes locks as it is told, line by line, on its standard input, and answers each line with one on its
- * standard output. {@link LockTakerProcess} drives it.
+ * standard output; READY or FAILED comes before all others. {@link LockTakerProcess} drives it.
  *
  * <pre>
  * acquire NAME LEASE_MS RENEW     HELD TOKEN | FAILED CLASS MESSAGE
@@ -42,6 +43,7 @@ public final class LockTaker {
     this.holdfast = Holdfast.builder()
         .store(uri)
         .clientName("lock-taker")
+        .requestTimeout(Duration.ofSeconds(5))
         .listener(event -> {
           if (event instanceof LockEvent.Lost) {
             losses.incrementAndGet();
@@ -59,7 +61,13 @@ public final class LockTaker {
    */
   public static void main(String[] args) throws IOException, InterruptedException {
     PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
-    LockTaker taker = new LockTaker(args[0]);
+    LockTaker taker;
+    try {
+      taker = new LockTaker(args[0]);
+    } catch (HoldfastException e) {
+      out.println(failed(e));
+      return;
+    }
     out.println("READY");
     BufferedReader in =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
@@ -83,8 +91,12 @@ public final class LockTaker {
         default -> "FAILED unknown " + words[0];
       };
     } catch (HoldfastException e) {
-      return "FAILED " + e.getClass().getSimpleName() + " " + e.getMessage();
+      return failed(e);
     }
+  }
+
+  private static String failed(HoldfastException e) {
+    return "FAILED " + e.getClass().getSimpleName() + " " + e.getMessage();
   }
 
   private Hold current() {
@@ -104,10 +116,11 @@ public final class LockTaker {
     return "HELD " + fresh.token();
   }
 
-  private String watch(long gapMillis) {
+  private String watch(long gapMillis) throws InterruptedException {
     Watch fresh = new Watch(current(), gapMillis);
     watch = fresh;
     fresh.start();
+    fresh.looks.await();
     return "WATCHING";
   }
 
@@ -143,6 +156,10 @@ public final class LockTaker {
   private static final class Watch extends Thread {
     private final Hold watched;
     private final long gapNanos;
+
+    /** A process that is stopped before its watch has looked once would not see the gap. */
+    final CountDownLatch looks = new CountDownLatch(1);
+
     volatile int gaps;
     volatile int validAfterAGap;
 
@@ -157,6 +174,7 @@ public final class LockTaker {
     @SuppressWarnings("NonAtomicVolatileUpdate") // the only writer
     public void run() {
       long last = Ticker.system().nanos();
+      looks.countDown();
       while (true) {
         long now = Ticker.system().nanos();
         boolean valid =

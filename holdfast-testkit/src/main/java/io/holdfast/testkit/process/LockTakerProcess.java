@@ -42,18 +42,24 @@ public final class LockTakerProcess implements AutoCloseable {
         System.getProperty("java.class.path"),
         LockTaker.class.getName(),
         uri);
+    Process process;
     try {
-      Process process = new ProcessBuilder(command)
+      process = new ProcessBuilder(command)
           .redirectError(ProcessBuilder.Redirect.INHERIT)
           .start();
-      LockTakerProcess taker = new LockTakerProcess(process);
-      String ready = Await.value(taker.nextLine());
-      if (!ready.equals("READY")) {
-        throw new AssertionError("the lock taker said: " + ready);
-      }
-      return taker;
     } catch (IOException e) {
       throw new AssertionError("no second JVM", e);
+    }
+    LockTakerProcess taker = new LockTakerProcess(process);
+    try {
+      String said = Await.value(taker.nextLine());
+      if (!said.equals("READY")) {
+        throw new AssertionError("the lock taker said: " + said);
+      }
+      return taker;
+    } catch (AssertionError e) {
+      process.destroyForcibly();
+      throw e;
     }
   }
 

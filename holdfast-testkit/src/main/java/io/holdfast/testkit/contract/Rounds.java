@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.testkit.contract;
+
+import io.holdfast.LockOptions;
+
+/**
+ * Tests whose leases end while they look: on a machine that stands still, a look may come too late to show anything. Such
+ * a round is repeated with a lease twice as long, a few times; whatever else fails, fails at once.
+ */
+final class Rounds {
+  private static final int MOST = 4;
+
+  private Rounds() {}
+
+  /** A test with one lease. */
+  @FunctionalInterface
+  interface Round {
+    /** Returns false if it came too late to show anything. */
+    boolean shows(LockOptions options) throws Exception;
+  }
+
+  /** Repeats a round until it shows something; fails if none does. */
+  static void untilShown(LockOptions first, Round round) throws Exception {
+    LockOptions options = first;
+    for (int i = 0; i < MOST; i++) {
+      if (round.shows(options)) {
+        return;
+      }
+      options = options.toBuilder().leaseFor(options.leaseFor().multipliedBy(2)).build();
+    }
+    throw new AssertionError("none of " + MOST + " rounds came in time to show anything");
+  }
+}
