@@ -69,7 +69,7 @@ final class Attempt {
       own.gone();
     }
     if (own.mayHaveMore()) {
-      return link.childrenNow(folder).thenCompose(this::find);
+      return link.childrenAgreed(folder).thenCompose(this::find);
     }
     return mode == Mode.QUEUE ? create(-1) : lookFirst();
   }
@@ -107,25 +107,31 @@ final class Attempt {
   }
 
   private CompletionStage<Answer> lookFirst() {
-    return link.childrenNow(folder).thenCompose(list -> {
-      if (list.isAbsent()) {
-        return create(0);
-      }
-      if (!list.isOk()) {
-        return failed("list the lock's claims", list);
-      }
-      List<LockNode> queue = LockNode.queue(list.get().names());
-      if (queue.isEmpty()) {
-        // ZooKeeper counts every child that comes and every one that goes
-        int coming = (list.get().stat().getCversion() + list.get().stat().getNumChildren()) / 2;
-        return create(coming);
-      }
-      if (queue.get(0).isLeaving() && ++looks < LOOKS) {
-        return later(LOOK_AGAIN_NANOS << looks, this::lookFirst);
-      }
-      return link.data(folder + "/" + queue.get(0).name(), null)
-          .thenApply(first -> new Answer.Busy(false, holderIn(first), Optional.empty()));
-    });
+    return link.childrenSynced(folder).thenCompose(list -> look(list, false));
+  }
+
+  /** What an old list shows to be free is seen when the node is made; what it shows to be busy is asked for once more. */
+  private CompletionStage<Answer> look(Reply<Children> list, boolean isAgreed) {
+    if (list.isAbsent()) {
+      return create(0);
+    }
+    if (!list.isOk()) {
+      return failed("list the lock's claims", list);
+    }
+    List<LockNode> queue = LockNode.queue(list.get().names());
+    if (queue.isEmpty()) {
+      // ZooKeeper counts every child that comes and every one that goes
+      int coming = (list.get().stat().getCversion() + list.get().stat().getNumChildren()) / 2;
+      return create(coming);
+    }
+    if (queue.get(0).isLeaving() && ++looks < LOOKS) {
+      return later(LOOK_AGAIN_NANOS << looks, this::lookFirst);
+    }
+    if (!isAgreed) {
+      return link.childrenAgreed(folder).thenCompose(again -> look(again, true));
+    }
+    return link.data(folder + "/" + queue.get(0).name(), null)
+        .thenApply(first -> new Answer.Busy(false, holderIn(first), Optional.empty()));
   }
 
   private CompletionStage<Answer> create(int expected) {

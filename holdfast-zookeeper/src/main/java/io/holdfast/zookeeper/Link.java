@@ -69,8 +69,11 @@ final class Link {
     return call.future;
   }
 
-  /** As {@link #children}, but of what every server has agreed on by now, whichever this one is. */
-  CompletableFuture<Reply<Children>> childrenNow(String path) {
+  /**
+   * As {@link #children}, after a follower has caught up with its leader. A leader does not catch up with itself: what its
+   * followers have applied, and answered, it may apply a moment later. So what is listed may have gone already.
+   */
+  CompletableFuture<Reply<Children>> childrenSynced(String path) {
     // in this order on one connection: the list is made when this server has caught up
     AsyncCallback.VoidCallback nothing = (rc, asked, ctx) -> {};
     handle.sync(path, nothing, null);

@@ -40,12 +40,13 @@ final class ZooKeeperAdmin {
     Link link = sessions.main().link();
     return link == null
         ? CompletableFuture.failedFuture(ZooKeeperErrors.notConnected())
-        : inspect(link, key);
+        : inspect(link, key, link.childrenAgreed(paths.folder(key)));
   }
 
-  private CompletionStage<Optional<LockInfo>> inspect(Link link, LockKey key) {
+  private CompletionStage<Optional<LockInfo>> inspect(
+      Link link, LockKey key, CompletionStage<Reply<Children>> listed) {
     String folder = paths.folder(key);
-    return link.childrenNow(folder).thenCompose(list -> {
+    return listed.thenCompose(list -> {
       if (list.isAbsent()) {
         return CompletableFuture.completedFuture(Optional.empty());
       }
@@ -67,7 +68,7 @@ final class ZooKeeperAdmin {
         return link.data(folder + "/" + queue.get(0).name(), null).thenCompose(first -> {
           if (first.isAbsent()) {
             // it has gone between the list and this: look again
-            return inspect(link, key);
+            return inspect(link, key, link.children(folder));
           }
           return first.isOk()
               ? CompletableFuture.completedFuture(
@@ -130,7 +131,9 @@ final class ZooKeeperAdmin {
   private CompletionStage<LockPage> page(Link link, List<LockKey> keys) {
     List<LockKey> now = keys.subList(0, Math.min(PAGE, keys.size()));
     List<CompletableFuture<Optional<LockInfo>>> all = new ArrayList<>();
-    now.forEach(key -> all.add(inspect(link, key).toCompletableFuture()));
+    // a majority was asked before all names were listed, on this connection
+    now.forEach(
+        key -> all.add(inspect(link, key, link.children(paths.folder(key))).toCompletableFuture()));
     return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).thenApply(nothing -> {
       List<LockInfo> found = new ArrayList<>();
       all.forEach(each -> each.join().ifPresent(found::add));
@@ -149,7 +152,7 @@ final class ZooKeeperAdmin {
     for (int bucket = 0; bucket < ZooKeeperPaths.BUCKETS; bucket++) {
       String path = paths.bucket(bucket);
       CompletableFuture<Reply<Children>> list =
-          bucket == 0 ? link.childrenNow(path) : link.children(path);
+          bucket == 0 ? link.childrenAgreed(path) : link.children(path);
       all.add(list.thenCompose(folders -> {
         if (folders.isAbsent()) {
           return CompletableFuture.completedFuture(null);
@@ -186,7 +189,7 @@ final class ZooKeeperAdmin {
       return CompletableFuture.failedFuture(ZooKeeperErrors.notConnected());
     }
     String folder = paths.folder(key);
-    return link.childrenNow(folder).thenCompose(list -> {
+    return link.childrenAgreed(folder).thenCompose(list -> {
       if (list.isAbsent()) {
         return CompletableFuture.completedFuture(false);
       }

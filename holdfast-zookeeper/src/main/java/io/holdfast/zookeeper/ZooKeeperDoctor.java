@@ -21,7 +21,7 @@ import org.apache.zookeeper.data.Stat;
  * and who else may.
  */
 final class ZooKeeperDoctor {
-  private static final Duration PATIENCE = Duration.ofSeconds(1);
+  private static final Duration PATIENCE = Duration.ofSeconds(4);
   private static final long CLOCK_OFF_MILLIS = 2000;
   private static final int EPOCH_SHIFT = 32;
 

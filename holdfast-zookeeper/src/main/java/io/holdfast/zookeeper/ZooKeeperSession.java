@@ -47,6 +47,7 @@ final class ZooKeeperSession implements ConnectionStateListener {
   /** Whether the handle went without a word of Curator's, who may say nothing of the next one either. */
   private boolean replaced;
 
+  private volatile boolean started;
   private volatile boolean closing;
 
   /** Who hears of the connection, on Curator's thread or the timer. */
@@ -82,6 +83,7 @@ final class ZooKeeperSession implements ConnectionStateListener {
 
   /** Begins to connect; does not wait. */
   void start() {
+    started = true;
     curator.getConnectionStateListenable().addListener(this);
     if (ours) {
       curator.start();
@@ -162,7 +164,13 @@ final class ZooKeeperSession implements ConnectionStateListener {
         link = null;
         listener.disturbed();
       }
-      case LOST -> over();
+      case LOST -> {
+        Link now = link;
+        if (now == null || now.handle().getState() != ZooKeeper.States.CONNECTED) {
+          over();
+        }
+        // else it is told late, of the session before: a listener ahead of ours kept it
+      }
     }
   }
 
@@ -196,7 +204,8 @@ final class ZooKeeperSession implements ConnectionStateListener {
 
   /**
    * Notices what Curator does not tell: that the handle was closed, or replaced while the framework takes itself for
-   * connected. Called on the timer.
+   * connected; or that an application's client is connected again, which a listener before ours may keep from us for as
+   * long as it waits for a lock. Called on the timer.
    */
   synchronized void look() {
     Link now = link;
@@ -204,7 +213,8 @@ final class ZooKeeperSession implements ConnectionStateListener {
       over();
       replaced = true;
     }
-    if (replaced && curator.getZookeeperClient().isConnected()) {
+    boolean untold = started && link == null && !ours && !closing;
+    if ((replaced || untold) && curator.getZookeeperClient().isConnected()) {
       reconnected();
     }
   }

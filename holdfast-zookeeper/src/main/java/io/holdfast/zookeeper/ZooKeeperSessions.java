@@ -80,8 +80,12 @@ final class ZooKeeperSessions {
     }
     int millis = millisFor(lease);
     ZooKeeperSession there = open.get(millis);
-    if (there != null || closed) {
-      return there == null ? main : there;
+    if (there != null) {
+      there.startAgain();
+      return there;
+    }
+    if (closed) {
+      return main;
     }
     ZooKeeperSession session = open.computeIfAbsent(millis, length -> {
       ZooKeeperSession fresh = make(length);

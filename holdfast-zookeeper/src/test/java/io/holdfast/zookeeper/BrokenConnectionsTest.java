@@ -2,6 +2,7 @@
 package io.holdfast.zookeeper;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.holdfast.Hold;
@@ -17,14 +18,18 @@ import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.Tunnel;
 import io.holdfast.testkit.zookeeper.ZooKeeperServer;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -108,6 +113,79 @@ class BrokenConnectionsTest {
         assertTrue(next.token() > hold.token());
       }
       assertEquals(session, given.getZookeeperClient().getZooKeeper().getSessionId());
+    }
+  }
+
+  /** Curator tells one listener after the other: one of the application's that waits for a lock does not keep it from us. */
+  @Test
+  void connectionThatOthersHearOfFirst_isUsed() throws Exception {
+    CountDownLatch locked = new CountDownLatch(1);
+    try (CuratorFramework given = CuratorFrameworkFactory.newClient(
+        "127.0.0.1:" + tunnel.port(), 40_000, 20_000, new RetryOneTime(100))) {
+      CompletableFuture<Boolean> waits = new CompletableFuture<>();
+      given.getConnectionStateListenable().addListener((client, state) -> {
+        if (state == ConnectionState.RECONNECTED) {
+          waits.complete(true);
+          awaitUninterruptibly(locked);
+        }
+      });
+      given.start();
+      assertTrue(given.blockUntilConnected(60, TimeUnit.SECONDS));
+      try (Holdfast mine = Holdfast.builder()
+          .store(ZooKeeperStore.using(given, ZooKeeperSettings.defaults().withRoot(root)))
+          .build()) {
+        assertTrue(mine.lock("a").acquire().release());
+        tunnel.drop();
+        assertTrue(Await.value(waits));
+        assertTrue(Await.value(mine.lock("a").acquireAsync()).release());
+      } finally {
+        locked.countDown();
+      }
+    }
+  }
+
+  /** What Curator says of an earlier session, and we hear late, ends nothing in this one; nor is one used before it is to be. */
+  @Test
+  void lossThatIsToldLate_endsNothing() throws Exception {
+    List<Long> ended = new ArrayList<>();
+    AtomicInteger restored = new AtomicInteger();
+    assertTrue(curator.blockUntilConnected(60, TimeUnit.SECONDS));
+    ZooKeeperSession session = new ZooKeeperSession(
+        curator, false, "/nothing", Ticker.system(), new ZooKeeperSession.Listener() {
+          @Override
+          public void disturbed() {}
+
+          @Override
+          public void restored(int sessionMillis) {
+            restored.incrementAndGet();
+          }
+
+          @Override
+          public void ended(ZooKeeperSession of, long sessionId) {
+            ended.add(sessionId);
+          }
+        });
+    session.look();
+    assertEquals(0, restored.get(), "used before it was started");
+    session.start();
+    Link link = session.link();
+    session.stateChanged(curator, ConnectionState.LOST);
+    assertSame(link, session.link());
+    assertEquals(List.of(), ended);
+    ZooKeeper handle = curator.getZookeeperClient().getZooKeeper();
+    long id = handle.getSessionId();
+    handle.close();
+    session.stateChanged(curator, ConnectionState.LOST);
+    assertEquals(List.of(id), ended);
+    session.close();
+  }
+
+  private static void awaitUninterruptibly(CountDownLatch latch) {
+    try {
+      assertTrue(latch.await(100, TimeUnit.SECONDS));
+    } catch (InterruptedException e) {
+      // the client is being closed
+      Thread.currentThread().interrupt();
     }
   }
 

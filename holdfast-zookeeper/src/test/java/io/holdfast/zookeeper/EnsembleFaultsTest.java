@@ -37,6 +37,10 @@ class EnsembleFaultsTest {
   private static final LockOptions BRIEF =
       LockOptions.builder().leaseFor(Duration.ofSeconds(3)).build();
 
+  /** The same, where something has to be seen before that. */
+  private static final LockOptions NOT_SO_BRIEF =
+      LockOptions.builder().leaseFor(Duration.ofSeconds(9)).build();
+
   private final ZooKeeperEnsemble ensemble = EnsembleUnderTest.servers();
   private final String root = "/faults/" + ROOTS.incrementAndGet();
   private final List<Holdfast> clients = new ArrayList<>();
@@ -114,7 +118,7 @@ class EnsembleFaultsTest {
         .map(ZooKeeperServer::address)
         .reduce((one, other) -> one + "," + other)
         .orElseThrow();
-    Hold hold = client(silent.address()).lock("a", BRIEF).acquire();
+    Hold hold = client(silent.address()).lock("a", NOT_SO_BRIEF).acquire();
     Holdfast other = client(others);
     CompletableFuture<HoldState> whenGranted = other
         .lock("a", LONG)

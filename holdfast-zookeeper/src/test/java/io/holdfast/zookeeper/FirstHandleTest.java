@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.holdfast.Holdfast;
+import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.zookeeper.ZooKeeperServer;
@@ -59,6 +60,22 @@ class FirstHandleTest {
       assertThrows(
           StoreUnavailableException.class, () -> client.lock("x").tryAcquire().isPresent());
       assertTrue(client.lock("x").acquire(Duration.ofSeconds(60)).release());
+    }
+  }
+
+  /** The same for the session of another length of lease, which is opened when it is first needed. */
+  @Test
+  void handleOfAnotherLease_isMadeLater() throws Exception {
+    String uri = "zookeeper://" + server.address() + "/poorer";
+    ZooKeeperAddress address = new ZooKeeperAddress(StoreAddress.parse(uri));
+    Poor clients = new Poor(address, 0);
+    LockOptions other = LockOptions.builder().leaseFor(Duration.ofSeconds(5)).build();
+    try (Holdfast client = Holdfast.builder()
+        .store(ZooKeeperStore.at(StoreAddress.parse(uri), address, clients))
+        .build()) {
+      clients.failures.set(2);
+      assertTrue(client.lock("x", other).acquire(Duration.ofSeconds(60)).release());
+      assertTrue(clients.failures.get() < 0, "no handle was missing");
     }
   }
 }

@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.zookeeper.AsyncCallback;
@@ -17,6 +19,7 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,8 +33,13 @@ final class HookedClients extends HandledClients {
   private final Map<String, Set<Watcher>> watchers = new TreeMap<>();
   private final AtomicReference<@Nullable Runnable> beforeMulti = new AtomicReference<>();
   private final AtomicReference<@Nullable Runnable> beforeWatch = new AtomicReference<>();
+  private final Map<String, Listed> lists = new ConcurrentHashMap<>();
+  private final AtomicBoolean oldList = new AtomicBoolean();
   private final AtomicInteger agreements = new AtomicInteger();
   private final AtomicInteger signs = new AtomicInteger();
+
+  /** What a folder had in it. */
+  private record Listed(List<String> names, Stat stat) {}
 
   private HookedClients(ZooKeeperAddress address) {
     super(address);
@@ -53,6 +61,11 @@ final class HookedClients extends HandledClients {
   /** Runs it before the next watch is set. */
   void beforeWatch(Runnable what) {
     beforeWatch.set(what);
+  }
+
+  /** The next list of a folder is the one before: what a leader answers that has not applied yet what its followers have. */
+  void nextListIsOld() {
+    oldList.set(true);
   }
 
   /** How often a majority was asked for nothing but its agreement. */
@@ -102,6 +115,27 @@ final class HookedClients extends HandledClients {
           run(beforeWatch);
         }
         super.getData(path, each, callback, ctx);
+      }
+
+      @Override
+      public void getChildren(
+          String path, boolean watch, AsyncCallback.Children2Callback callback, Object ctx) {
+        boolean isOld = lists.containsKey(path) && oldList.getAndSet(false);
+        super.getChildren(
+            path,
+            watch,
+            (rc, asked, same, names, stat) -> {
+              Listed before = isOld ? lists.get(path) : null;
+              if (before != null) {
+                callback.processResult(0, asked, same, before.names(), before.stat());
+                return;
+              }
+              if (names != null && stat != null) {
+                lists.put(path, new Listed(names, stat));
+              }
+              callback.processResult(rc, asked, same, names, stat);
+            },
+            ctx);
       }
 
       @Override

@@ -53,8 +53,8 @@ class ManyWaitersTest {
     String folder = new ZooKeeperPaths(root).folder(key);
     try (CuratorFramework curator =
             CuratorFrameworkFactory.newClient(server.address(), new RetryOneTime(100));
-        Holdfast holder = Holdfast.connect(uri);
-        Holdfast crowd = Holdfast.connect(uri)) {
+        Holdfast holder = patient(uri);
+        Holdfast crowd = patient(uri)) {
       curator.start();
       Hold hold = holder.lock("a").acquire();
       List<CompletableFuture<Hold>> waiters = new ArrayList<>();
@@ -85,6 +85,10 @@ class ManyWaitersTest {
       Await.until("nobody is left", () -> isEmpty(curator, folder));
       return nodes;
     }
+  }
+
+  private static Holdfast patient(String uri) {
+    return Holdfast.builder().store(uri).requestTimeout(Duration.ofSeconds(20)).build();
   }
 
   private static boolean isEmpty(CuratorFramework curator, String folder) {

@@ -45,6 +45,10 @@ class NetworkFaultsTest {
   private static final LockOptions BRIEF =
       LockOptions.builder().leaseFor(Duration.ofSeconds(3)).build();
 
+  /** The same, where something has to be seen before that. */
+  private static final LockOptions NOT_SO_BRIEF =
+      LockOptions.builder().leaseFor(Duration.ofSeconds(9)).build();
+
   /** How late a busy machine may make a timer; without a clock of our own the loss would never be told. */
   private static final Duration SLACK = Duration.ofSeconds(10);
 
@@ -99,7 +103,7 @@ class NetworkFaultsTest {
   @Test
   void holderCutOff_losesBeforeTheNextOne() throws Exception {
     Holdfast cut = tunnelled();
-    Hold hold = cut.lock("a", BRIEF).acquire();
+    Hold hold = cut.lock("a", NOT_SO_BRIEF).acquire();
     Holdfast other = client(server.address());
     CompletableFuture<HoldState> whenGranted = other.lock("a").acquireAsync().thenApply(next -> {
       HoldState state = hold.state();
@@ -136,7 +140,7 @@ class NetworkFaultsTest {
         })
         .build();
     opened.add(mine);
-    Hold hold = mine.lock("a", BRIEF).acquire();
+    Hold hold = mine.lock("a", NOT_SO_BRIEF).acquire();
     tunnel.stallReplies();
     long before = Ticker.system().nanos();
     Duration left = hold.remaining();
@@ -230,7 +234,7 @@ class NetworkFaultsTest {
           .reduce((one, other) -> one + "," + other)
           .orElseThrow();
       Holdfast minority = client(cut.address());
-      Hold hold = minority.lock("a", BRIEF).acquire();
+      Hold hold = minority.lock("a", NOT_SO_BRIEF).acquire();
       Holdfast majority = client(others);
       CompletableFuture<HoldState> whenGranted = majority
           .lock("a", BRIEF)
@@ -245,13 +249,13 @@ class NetworkFaultsTest {
       assertEquals(HoldState.LOST, await(whenGranted));
       assertThrows(
           StoreUnavailableException.class,
-          () -> minority.lock("b", BRIEF).tryAcquire().isPresent());
+          () -> minority.lock("b", NOT_SO_BRIEF).tryAcquire().isPresent());
       assertFalse(hold.isValid());
       try (Hold served = majority.lock("b", BRIEF).acquire()) {
         assertTrue(served.isValid());
       }
       ensemble.heal();
-      Hold again = await(minority.lock("a", BRIEF).acquireAsync());
+      Hold again = await(minority.lock("a", NOT_SO_BRIEF).acquireAsync());
       assertTrue(again.token() > hold.token());
       assertTrue(again.release());
       ensemble.servers().stream().filter(each -> each != cut).forEach(ZooKeeperServer::kill);
@@ -259,7 +263,7 @@ class NetworkFaultsTest {
       assertEquals(Level.PROBLEM, ServerReport.srvr("cut", cut.ask("srvr")).level());
       assertThrows(
           StoreUnavailableException.class,
-          () -> minority.lock("c", BRIEF).tryAcquire().isPresent());
+          () -> minority.lock("c", NOT_SO_BRIEF).tryAcquire().isPresent());
       opened.forEach(NetworkFaultsTest::closeNow);
       opened.clear();
     }
