@@ -52,7 +52,7 @@ final class ClusterMessages {
     this.plain = new RedisLine<>(
         runtime,
         RedisLine.Use.of(
-            this::listen,
+            RedisOpener.of(client.isLent(), this::listen),
             connection -> RedisLink.subscribe(connection, own, receiver),
             events::lookAgainAll,
             cluster::lookSoon));
@@ -101,7 +101,11 @@ final class ClusterMessages {
 
   private ShardLine make(Endpoint node) {
     return new ShardLine(
-        runtime, () -> client.messages(node), () -> name(node), receiver, events::lookAgainAll);
+        runtime,
+        RedisOpener.of(client.isLent(), () -> client.messages(node)),
+        () -> name(node),
+        receiver,
+        events::lookAgainAll);
   }
 
   private byte @Nullable [] name(Endpoint node) {

@@ -3,6 +3,7 @@ package io.holdfast.redis;
 
 import io.holdfast.redis.ClusterMap.Endpoint;
 import io.holdfast.spi.StoreRuntime;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,7 +22,7 @@ final class ClusterScout {
   private static final long SOON_NANOS = 50_000_000L;
   private static final long AGAIN_NANOS = 500_000_000L;
   private static final long REGULARLY_NANOS = 10_000_000_000L;
-  private static final long PATIENCE_NANOS = 5_000_000_000L;
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
   private static final int ASKED = 3;
 
   private final String store;
@@ -52,8 +53,8 @@ final class ClusterScout {
         .schedule(
             () -> {
               if (!closed) {
-                lookSoon();
                 nextRegular();
+                lookSoon();
               }
             },
             REGULARLY_NANOS);
@@ -71,16 +72,28 @@ final class ClusterScout {
     runtime
         .scheduler()
         .schedule(
-            () -> read().whenComplete((found, failure) -> {
+            () -> safelyRead().whenComplete((found, failure) -> {
               lookIsComing.set(false);
-              if (found != null) {
-                cluster.adopt(found);
-              }
-              if (!cluster.isWell()) {
-                look(AGAIN_NANOS);
+              try {
+                if (found != null) {
+                  cluster.adopt(found);
+                }
+              } finally {
+                if (!cluster.isWell()) {
+                  look(AGAIN_NANOS);
+                }
               }
             }),
             pauseNanos);
+  }
+
+  private CompletionStage<ClusterMap> safelyRead() {
+    try {
+      return read();
+    } catch (RuntimeException | Error e) {
+      // the next look must come all the same
+      return CompletableFuture.failedFuture(e);
+    }
   }
 
   /** Asks those that we are connected to, else those that the address names. */
@@ -93,7 +106,7 @@ final class ClusterScout {
       }
     }
     if (asked.isEmpty() && !cluster.map().owners().isEmpty()) {
-      client.findAgain();
+      client.findAgain(runtime);
     }
     for (Endpoint each : shuffled(client.seeds())) {
       asked.putIfAbsent(each, () -> client.slots(each, runtime));
@@ -115,7 +128,9 @@ final class ClusterScout {
     // a node that is stopped answers nothing, not even that
     runtime
         .scheduler()
-        .schedule(() -> first.completeExceptionally(RedisErrors.down(store)), PATIENCE_NANOS);
+        .schedule(
+            () -> first.completeExceptionally(RedisErrors.down(store)),
+            Limit.longer(PATIENCE, runtime.requestTimeout()).toNanos());
     return first;
   }
 

@@ -31,6 +31,11 @@ final class GivenRedisClient implements RedisConnector {
     return onThread(() -> client.connectPubSub(ByteArrayCodec.INSTANCE));
   }
 
+  @Override
+  public boolean isLent() {
+    return true;
+  }
+
   /** Calls something that waits. */
   static <C> CompletionStage<C> onThread(Supplier<C> open) {
     CompletableFuture<C> opened = new CompletableFuture<>();

@@ -16,6 +16,10 @@ import org.jspecify.annotations.Nullable;
 final class Limit {
   private Limit() {}
 
+  static Duration longer(Duration one, Duration other) {
+    return one.compareTo(other) >= 0 ? one : other;
+  }
+
   /**
    * Returns a stage that ends as another one does, or fails when the time is up.
    *

@@ -47,6 +47,11 @@ final class OwnRedisClient implements RedisConnector {
   }
 
   @Override
+  public boolean isLent() {
+    return driver.isLent();
+  }
+
+  @Override
   public synchronized void watch(StoreRuntime runtime, Runnable moved) {
     if (watch == null && !uri.getSentinels().isEmpty()) {
       watch = new SentinelWatch(runtime, uri, driver, sentinel -> {

@@ -217,7 +217,7 @@ final class RedisCluster implements RedisRoute {
     return new RedisNode(
         store + " (" + endpoint + ")",
         runtime,
-        () -> client.commands(endpoint),
+        RedisOpener.of(client.isLent(), () -> client.commands(endpoint)),
         FirstQuestion.check(() -> keysOfNothing(endpoint), keys.channel()),
         new RedisClock(runtime.ticker()),
         replicas,

@@ -14,6 +14,11 @@ interface RedisConnector {
   /** Opens a connection for messages; never blocks. */
   CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> messages();
 
+  /** Whether the connections come from an application's client ({@link RedisOpener#isLent}). */
+  default boolean isLent() {
+    return false;
+  }
+
   /** From now on tells when the address leads to another server than before. A second call does nothing. */
   default void watch(StoreRuntime runtime, Runnable moved) {
     // one server stays where it is

@@ -87,6 +87,10 @@ final class RedisDriver {
         given.getOptions().mutate().autoReconnect(false).build(), given.getResources());
   }
 
+  boolean isLent() {
+    return lent != null;
+  }
+
   CompletionStage<StatefulRedisConnection<byte[], byte[]>> commands(RedisURI to) {
     return opened(made -> made.connectAsync(ByteArrayCodec.INSTANCE, to));
   }

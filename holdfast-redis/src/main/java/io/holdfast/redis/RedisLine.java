@@ -11,7 +11,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +28,7 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
   private static final long PAUSE_NANOS = 10_000_000L;
   private static final int DOUBLINGS = 6;
 
-  /** How long the first questions on a new connection may take. */
+  /** How long the first questions on a new connection may take, at least. */
   static final Duration LONGEST = Duration.ofSeconds(2);
 
   /**
@@ -40,13 +39,13 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
    * @param up another connection than the first is up
    */
   record Use<C>(
-      Supplier<CompletionStage<C>> opener,
+      RedisOpener<C> opener,
       Function<C, CompletionStage<Runnable>> prepare,
       Runnable up,
       Runnable down) {
     /** The same, where nothing is left to do once the first questions were answered. */
     static <C> Use<C> of(
-        Supplier<CompletionStage<C>> opener,
+        RedisOpener<C> opener,
         Function<C, ? extends CompletionStage<?>> prepare,
         Runnable up,
         Runnable down) {
@@ -57,6 +56,7 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
 
   private final StoreRuntime runtime;
   private final Use<C> use;
+  private final RedisOpening<C> attempts;
   private final ReentrantLock lock = new ReentrantLock();
   private @Nullable CompletableFuture<C> opening;
   private volatile @Nullable C current;
@@ -69,6 +69,7 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
   RedisLine(StoreRuntime runtime, Use<C> use) {
     this.runtime = runtime;
     this.use = use;
+    this.attempts = new RedisOpening<>(runtime, use.opener);
   }
 
   /** Returns the connection, or null if there is none just now. */
@@ -102,23 +103,14 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
     } finally {
       lock.unlock();
     }
-    opened().whenComplete((connection, failure) -> {
-      if (failure != null) {
-        failed(mine, failure);
-      } else {
+    attempts.begin((connection, failure) -> {
+      if (connection != null) {
         prepare(mine, connection);
+      } else {
+        failed(mine, failure == null ? new RedisException("no connection") : failure);
       }
     });
     return mine;
-  }
-
-  private CompletionStage<C> opened() {
-    try {
-      return use.opener.get();
-    } catch (RuntimeException | Error e) {
-      // also a driver whose classes cannot be loaded
-      return CompletableFuture.failedFuture(e);
-    }
   }
 
   private void prepare(CompletableFuture<C> mine, C connection) {
@@ -126,7 +118,7 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
       ask(mine, connection);
     } catch (RuntimeException | Error e) {
       // also where no memory or no class is there for it: who waits for the connection must hear of it
-      letGo(connection);
+      RedisOpening.letGo(connection);
       failed(mine, e);
     }
   }
@@ -139,22 +131,28 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
       }
     });
     // a server that takes a connection and then says nothing must not keep the next one from being opened
+    Duration longest = firstAnswer(runtime);
     CompletionStage<?> prepared = Limit.on(
-            use.prepare.apply(connection), runtime, LONGEST, RedisLine::silent)
+            use.prepare.apply(connection), runtime, longest, () -> silent(longest))
         .thenAccept(Runnable::run);
     prepared.whenComplete((ready, failure) -> {
       if (failure == null) {
         ready(mine, connection);
       } else {
-        letGo(connection);
+        RedisOpening.letGo(connection);
         failed(mine, failure);
       }
     });
   }
 
-  private static RedisException silent() {
+  /** Returns how long the first questions may take: who has patience with requests has it with the first contact too. */
+  static Duration firstAnswer(StoreRuntime runtime) {
+    return Limit.longer(LONGEST, runtime.requestTimeout());
+  }
+
+  private static RedisException silent(Duration longest) {
     return new RedisException(
-        "connected, but the server has not answered within " + LONGEST.toSeconds() + " s");
+        "connected, but the server has not answered within " + longest.toMillis() + " ms");
   }
 
   private void ready(CompletableFuture<C> mine, C connection) {
@@ -176,17 +174,20 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
       lock.unlock();
     }
     if (!connection.equals(current)) {
-      letGo(connection);
+      RedisOpening.letGo(connection);
       mine.completeExceptionally(new RedisException("the store is closed"));
       return;
     }
     mine.complete(connection);
-    if (again) {
-      use.up.run();
-    }
-    if (late || !connection.isOpen()) {
-      // it broke, or was to be replaced, before there was anything to take back
-      drop(connection);
+    try {
+      if (again) {
+        use.up.run();
+      }
+    } finally {
+      if (late || !connection.isOpen()) {
+        // it broke, or was to be replaced, before there was anything to take back
+        drop(connection);
+      }
     }
   }
 
@@ -223,29 +224,32 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
     } finally {
       lock.unlock();
     }
-    letGo(connection);
-    use.down.run();
-    reopenIn(PAUSE_NANOS);
+    try {
+      RedisOpening.letGo(connection);
+      use.down.run();
+    } finally {
+      // whatever happened: nobody else opens the next one
+      reopenIn(PAUSE_NANOS);
+    }
   }
 
-  /** Another server is meant from now on: what is up, or comes up from an earlier start, is replaced. */
+  /**
+   * Another server is meant from now on: what is up is replaced; what is being opened is given up, and begun anew, or, if it
+   * has come already, replaced as soon as it is up.
+   */
   void replace() {
     C last;
+    boolean begunAnew = attempts.again();
     lock.lock();
     try {
-      outdated = opening != null;
-      last = current;
+      outdated = !begunAnew && opening != null;
+      last = begunAnew ? null : current;
     } finally {
       lock.unlock();
     }
     if (last != null) {
       drop(last);
     }
-  }
-
-  private static void letGo(StatefulConnection<?, ?> connection) {
-    // nobody waits for it, and nothing is left to do if it fails
-    var unused = connection.closeAsync();
   }
 
   /** Not all clients at once: half of the pause is drawn. */

@@ -42,11 +42,17 @@ final class RedisLink implements RedisRoute {
     this.runtime = runtime;
     this.connector = connector;
     this.node = new RedisNode(
-        store, runtime, connector::commands, first, clock, replicas, listener(events));
+        store,
+        runtime,
+        RedisOpener.of(connector.isLent(), connector::commands),
+        first,
+        clock,
+        replicas,
+        listener(events));
     this.messages = new RedisLine<>(
         runtime,
         RedisLine.Use.of(
-            connector::messages,
+            RedisOpener.of(connector.isLent(), connector::messages),
             connection -> subscribe(connection, channel, receiver),
             // messages may have been missed meanwhile
             events::lookAgainAll,

@@ -11,7 +11,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,7 +63,7 @@ final class RedisNode {
   RedisNode(
       String store,
       StoreRuntime runtime,
-      Supplier<CompletionStage<StatefulRedisConnection<byte[], byte[]>>> opener,
+      RedisOpener<StatefulRedisConnection<byte[], byte[]>> opener,
       FirstQuestion first,
       RedisClock clock,
       RedisReplicas.Rule rule,
@@ -183,7 +182,7 @@ final class RedisNode {
     }
     Traffic on = sent(connection);
     CompletableFuture<T> answer = new CompletableFuture<>();
-    command.apply(connection).whenComplete((value, failure) -> {
+    applied(command, connection).whenComplete((value, failure) -> {
       answered(on);
       if (failure == null) {
         answer.complete(value);
@@ -192,6 +191,17 @@ final class RedisNode {
       }
     });
     return answer;
+  }
+
+  private static <T> CompletionStage<T> applied(
+      Function<StatefulRedisConnection<byte[], byte[]>, CompletionStage<T>> command,
+      StatefulRedisConnection<byte[], byte[]> connection) {
+    try {
+      return command.apply(connection);
+    } catch (RuntimeException | Error e) {
+      // no memory for a command: an answer that never comes would count as missing for good
+      return CompletableFuture.failedFuture(e);
+    }
   }
 
   private RuntimeException meaning(
@@ -320,12 +330,15 @@ final class RedisNode {
     }
     long limit = runtime.requestTimeout().toNanos();
     long silence = runtime.ticker().nanos() - current.silentSince;
-    if (silence > limit * SILENCE) {
-      listener.astray();
-    } else if (silence > limit) {
-      listener.silent();
+    try {
+      if (silence > limit * SILENCE) {
+        listener.astray();
+      } else if (silence > limit) {
+        listener.silent();
+      }
+    } finally {
+      watch();
     }
-    watch();
   }
 
   /** Closes the connection; completes when that is done. */

@@ -139,20 +139,31 @@ final class RedisReplicas {
     } finally {
       lock.unlock();
     }
-    if (!node.isUp()) {
-      // what waits now fails, and finds it when it comes again
-      var unused = node.open();
-    }
-    // what is never answered must not keep all that comes after it
-    CompletionStage<Long> answered = Limit.on(
-        node.<Long>askOn(connection -> run(connection, group)),
-        runtime,
-        runtime.requestTimeout().plus(rule.limit()),
-        this::silent);
-    answered.whenComplete((replicas, failure) -> {
-      group.forEach(each -> settle(each, replicas, failure));
-      runNext();
+    answered(group).whenComplete((replicas, failure) -> {
+      try {
+        group.forEach(each -> settle(each, replicas, failure));
+      } finally {
+        runNext();
+      }
     });
+  }
+
+  private CompletionStage<Long> answered(List<Request> group) {
+    try {
+      if (!node.isUp()) {
+        // what waits now fails, and finds it when it comes again
+        var unused = node.open();
+      }
+      // what is never answered must not keep all that comes after it
+      return Limit.on(
+          node.<Long>askOn(connection -> run(connection, group)),
+          runtime,
+          runtime.requestTimeout().plus(rule.limit()),
+          this::silent);
+    } catch (RuntimeException | Error e) {
+      // nor what cannot be asked at all, where memory has run out
+      return CompletableFuture.failedFuture(RedisErrors.of(node.describe(), e));
+    }
   }
 
   private StoreException silent() {

@@ -57,6 +57,7 @@ import org.jspecify.annotations.Nullable;
  * <h2>Failure</h2>
  *
  * Without a connection, requests fail at once as not sent, and connections are opened again, at pauses of up to 0.6 s.
+ * An application's client has 5 s for that, or twice the request's time if that is longer; then the next try begins.
  * A request that was under way when its connection broke is unknown. With sentinels, connections are also replaced when
  * one of them names another primary, and when the server says that it is a replica. In a cluster, a request that a node
  * refuses is sent to the one that has the lock now, for three quarters of the request's time.
@@ -215,7 +216,7 @@ public final class RedisStore implements LockStore {
     if (server.isCluster()) {
       Supplier<CompletionStage<List<RedisURI>>> named =
           () -> CompletableFuture.completedFuture(server.uris());
-      ClusterClient nodes = new ClusterClient(named, named, pattern -> client);
+      ClusterClient nodes = new ClusterClient(false, named, named, pattern -> client);
       topology = cluster(name, nodes, replicas);
     } else if (server.isSentinel()) {
       topology =

@@ -251,7 +251,9 @@ final class RedlockQuorum {
       lock.unlock();
     }
     if (first) {
-      seek();
+      for (int i = 0; i < nodes.size(); i++) {
+        seek(i);
+      }
       // two may be at one server already
       partIn(SOON_NANOS);
     }
@@ -306,35 +308,24 @@ final class RedlockQuorum {
     look(node);
   }
 
-  /** From the first majority on, nodes that were never there are asked again and again. */
-  private void seek() {
+  /** From the first majority on, a node that was never there is asked again and again, whatever becomes of others. */
+  private void seek(int node) {
     long pause = AGAIN_NANOS + (long) (runtime.random().nextDouble() * AGAIN_NANOS);
-    runtime.scheduler().schedule(this::seekNow, pause);
+    runtime.scheduler().schedule(() -> seekNow(node), pause);
   }
 
-  private void seekNow() {
-    List<CompletableFuture<?>> asked = new ArrayList<>();
-    for (int i = 0; i < nodes.size(); i++) {
-      int node = i;
-      if (!closed && !arrived.contains(i)) {
-        asked.add(nodes
-            .get(i)
-            .connect()
-            .handle((up, failure) -> late(node, failure))
-            .toCompletableFuture());
-      }
-    }
-    if (!asked.isEmpty()) {
-      CompletionStage<?> all = CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new));
-      all.whenComplete((done, never) -> seek());
+  private void seekNow(int node) {
+    if (!closed && !arrived.contains(node)) {
+      nodes.get(node).connect().whenComplete((up, failure) -> late(node, failure));
     }
   }
 
-  private boolean late(int node, @Nullable Throwable failure) {
+  private void late(int node, @Nullable Throwable failure) {
     if (failure == null) {
       arrived(node);
-      return true;
+      return;
     }
+    seek(node);
     Throwable trouble = RedlockServer.unwrap(failure);
     if (trouble instanceof ConfigurationException && refused.add(node)) {
       LOG.log(
@@ -343,7 +334,6 @@ final class RedlockQuorum {
           nodes.get(node).address(),
           trouble.getMessage());
     }
-    return false;
   }
 
   void close() {

@@ -87,7 +87,11 @@ final class SentinelWatch {
       this.uri = uri;
       this.line = new RedisLine<>(
           runtime,
-          RedisLine.Use.of(() -> driver.messages(uri), this::subscribe, this::ask, () -> {}));
+          RedisLine.Use.of(
+              RedisOpener.of(driver.isLent(), () -> driver.messages(uri)),
+              this::subscribe,
+              this::ask,
+              () -> {}));
     }
 
     /** A line that was never up does not try again by itself. */

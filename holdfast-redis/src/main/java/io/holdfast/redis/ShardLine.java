@@ -35,7 +35,7 @@ final class ShardLine {
    */
   ShardLine(
       StoreRuntime runtime,
-      Supplier<CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>>> opener,
+      RedisOpener<StatefulRedisPubSubConnection<byte[], byte[]>> opener,
       Supplier<byte @Nullable []> chooser,
       Consumer<byte[]> receiver,
       Runnable missed) {

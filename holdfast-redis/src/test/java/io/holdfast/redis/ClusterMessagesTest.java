@@ -52,8 +52,10 @@ class ClusterMessagesTest {
     Await.until("nobody listens any more", () -> sharded(0));
   }
 
+  /** With a time for each of its many requests that a machine which stands still does not use up. */
   private Holdfast client(String uri) {
-    Holdfast client = Holdfast.connect(uri);
+    Holdfast client =
+        Holdfast.builder().store(uri).requestTimeout(Duration.ofSeconds(10)).build();
     open.add(client);
     return client;
   }

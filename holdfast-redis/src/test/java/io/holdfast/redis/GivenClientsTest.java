@@ -32,12 +32,15 @@ class GivenClientsTest {
       .prefix("mine:")
       .retention(Duration.ofHours(2))
       .replicas(1)
-      .replicasTimeout(Duration.ofMillis(900))
+      .replicasTimeout(Duration.ofSeconds(4))
       .build();
 
   /** What says the same in an address. */
   private static final String PARAMETERS =
-      "?holdfast.prefix=mine:&holdfast.retention=2h&holdfast.replicas=1&holdfast.replicas-timeout=900ms";
+      "?holdfast.prefix=mine:&holdfast.retention=2h&holdfast.replicas=1&holdfast.replicas-timeout=4s";
+
+  /** More than twice the time of the replica, and enough for what is to be answered on a slow machine. */
+  private static final Duration PATIENT = Duration.ofSeconds(10);
 
   private final List<AutoCloseable> open = new ArrayList<>();
 
@@ -60,7 +63,11 @@ class GivenClientsTest {
   }
 
   private Holdfast holdfast(LockStore store) {
-    return opened(Holdfast.builder().store(store).build());
+    return opened(Holdfast.builder().store(store).requestTimeout(PATIENT).build());
+  }
+
+  private Holdfast holdfast(String uri) {
+    return opened(Holdfast.builder().store(uri).requestTimeout(PATIENT).build());
   }
 
   /** Locks, waits and is handed over to, on this store and against another client of the same servers. */
@@ -88,7 +95,7 @@ class GivenClientsTest {
     RedisClient client = client(server.uri());
     RedisURI uri = RedisURI.create("127.0.0.1", server.port());
     Holdfast given = holdfast(RedisStore.using(client, uri));
-    assertWorks(given, opened(Holdfast.connect(server.uri())));
+    assertWorks(given, holdfast(server.uri()));
     given.close();
     try (var connection = client.connect()) {
       assertThat(connection.sync().ping()).isEqualTo("PONG");
@@ -98,14 +105,14 @@ class GivenClientsTest {
   /** The store finds the primary, and follows a failover. */
   @Test
   void sentinels_areAskedAndListenedTo() throws Exception {
-    SentinelServers servers = opened(new SentinelServers(Duration.ofMillis(500), ""));
+    SentinelServers servers = opened(new SentinelServers(""));
     RedisURI address = address(servers);
     RedisClient client = RedisClient.create(address);
     open.add(() -> Direct.close(client));
     RedisStore store = RedisStore.using(client, address);
     assertThat(store.guarantees().store()).isEqualTo("Redis Sentinel");
     Holdfast given = holdfast(store);
-    Holdfast other = opened(Holdfast.connect(servers.uri()));
+    Holdfast other = holdfast(servers.uri());
     assertWorks(given, other);
     Hold hold = given.lock("y", LONG).acquire();
     RedisServer former = servers.primary();
@@ -156,7 +163,7 @@ class GivenClientsTest {
         "redis://127.0.0.1:" + servers.servers().get(1).port());
     open.add(() -> Direct.close(client));
     Holdfast given = holdfast(RedisStore.using(client));
-    Holdfast other = opened(Holdfast.connect(servers.uri()));
+    Holdfast other = holdfast(servers.uri());
     assertWorks(given, other);
     for (int i = 0; i < 30; i++) {
       try (Hold hold = given.lock("x" + i, LONG).acquire()) {
@@ -178,7 +185,7 @@ class GivenClientsTest {
     RespProxy name = opened(new RespProxy(former.servers().get(0).port()));
     RedisClusterClient client = RedisClusterClient.create(name.uri());
     open.add(() -> Direct.close(client));
-    Holdfast given = holdfast(RedisStore.using(client));
+    Holdfast given = opened(Holdfast.builder().store(RedisStore.using(client)).build());
     assertThat(given.lock("x", LONG).acquire().release()).isTrue();
     ClusterServers servers = opened(new ClusterServers(Duration.ofMinutes(1)));
     name.leadTo(servers.servers().get(0).port());
@@ -186,7 +193,7 @@ class GivenClientsTest {
     name.cut();
     name.mend();
     Hold hold = given.lock("x", LONG).acquire(Duration.ofSeconds(60));
-    Holdfast other = opened(Holdfast.connect(servers.uri()));
+    Holdfast other = holdfast(servers.uri());
     assertThat(other.lock("x", LONG).tryAcquire()).isEmpty();
     assertThat(hold.release()).isTrue();
   }
@@ -211,7 +218,7 @@ class GivenClientsTest {
       clients[i] = client(nodes.server(i).uri());
     }
     Holdfast given = holdfast(RedlockStore.using(Duration.ofMinutes(20), clients));
-    assertWorks(given, opened(Holdfast.connect(nodes.uri())));
+    assertWorks(given, holdfast(nodes.uri()));
     nodes.server(0).kill();
     assertThat(given.lock("x", LONG).acquire().release()).isTrue();
     given.close();
@@ -242,7 +249,7 @@ class GivenClientsTest {
       assertThatThrownBy(() -> given.lock("x", LONG).tryAcquire().isPresent())
           .isInstanceOfSatisfying(StoreUnavailableException.class, e -> {
             assertThat(e.reason()).isEqualTo(Reason.NOT_REPLICATED);
-            assertThat(e.getMessage()).contains("0 of the 1", "900 ms");
+            assertThat(e.getMessage()).contains("0 of the 1", "4000 ms");
           });
     } finally {
       replica.resume();
@@ -263,7 +270,7 @@ class GivenClientsTest {
         opened(RedisServer.with("--appendonly", "no", "--repl-diskless-sync-delay", "0"));
     RedisServer replica = replicaOf(server);
     Holdfast given = holdfast(RedisStore.using(client(server.uri()), SETTINGS));
-    assertWorks(given, opened(Holdfast.connect(server.uri() + PARAMETERS)));
+    assertWorks(given, holdfast(server.uri() + PARAMETERS));
     assertStored(server);
     assertWaitsForReplica(given, replica);
   }
@@ -275,19 +282,19 @@ class GivenClientsTest {
     RedisServer replica = replicaOf(server);
     RedisURI uri = RedisURI.create("127.0.0.1", server.port());
     Holdfast given = holdfast(RedisStore.using(client(server.uri()), uri, SETTINGS));
-    assertWorks(given, opened(Holdfast.connect(server.uri() + PARAMETERS)));
+    assertWorks(given, holdfast(server.uri() + PARAMETERS));
     assertStored(server);
     assertWaitsForReplica(given, replica);
   }
 
   @Test
   void sentinels_withSettings() throws Exception {
-    SentinelServers servers = opened(new SentinelServers(Duration.ofMinutes(1), ""));
+    SentinelServers servers = opened(new SentinelServers(""));
     RedisURI address = address(servers);
     RedisClient client = RedisClient.create(address);
     open.add(() -> Direct.close(client));
     Holdfast given = holdfast(RedisStore.using(client, address, SETTINGS));
-    assertWorks(given, opened(Holdfast.connect(servers.uri() + PARAMETERS)));
+    assertWorks(given, holdfast(servers.uri() + PARAMETERS));
     assertStored(servers.primary());
     assertWaitsForReplica(given, servers.other(servers.primary()));
   }
@@ -300,7 +307,7 @@ class GivenClientsTest {
     RedisClusterClient client = RedisClusterClient.create(primary.uri());
     open.add(() -> Direct.close(client));
     Holdfast given = holdfast(RedisStore.using(client, SETTINGS));
-    assertWorks(given, opened(Holdfast.connect(servers.uri() + PARAMETERS)));
+    assertWorks(given, holdfast(servers.uri() + PARAMETERS));
     assertStored(primary);
     assertWaitsForReplica(given, replica);
   }
@@ -317,9 +324,7 @@ class GivenClientsTest {
     }
     RedisSettings settings = SETTINGS.toBuilder().replicas(0).build();
     Holdfast given = holdfast(RedlockStore.using(maxLease, settings, clients));
-    assertWorks(
-        given,
-        opened(Holdfast.connect(nodes.uri() + "&holdfast.prefix=mine:&holdfast.retention=2h")));
+    assertWorks(given, holdfast(nodes.uri() + "&holdfast.prefix=mine:&holdfast.retention=2h"));
     assertStored(nodes.server(0));
     assertThatThrownBy(() -> RedlockStore.using(maxLease, SETTINGS, clients).close())
         .isInstanceOf(IllegalArgumentException.class)

@@ -16,9 +16,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -32,6 +34,7 @@ import org.junit.jupiter.api.Test;
 class OneTimeTokensTest {
   private static final Duration LONG = Duration.ofMinutes(10);
   private static final int SUBMITS = 50;
+  private static final int ROUNDS = 10;
 
   @SuppressWarnings("NullAway.Init")
   private static RedisServer server;
@@ -86,7 +89,9 @@ class OneTimeTokensTest {
   void fiftySubmits_oneIsAccepted() throws Exception {
     ExecutorService threads = Executors.newFixedThreadPool(SUBMITS);
     try {
-      for (int round = 0; round < 10; round++) {
+      int answered = 0;
+      for (int round = 0; answered < ROUNDS; round++) {
+        assertThat(round).as("rounds, answered or not").isLessThan(3 * ROUNDS);
         String token = tokens.issue("user:42", "order", LONG);
         CountDownLatch go = new CountDownLatch(1);
         List<Future<Result>> submits = new ArrayList<>();
@@ -101,13 +106,30 @@ class OneTimeTokensTest {
         go.countDown();
         List<Result> results = new ArrayList<>();
         for (Future<Result> each : submits) {
-          results.add(each.get());
+          answer(each).ifPresent(results::add);
+        }
+        assertThat(results).filteredOn(each -> each == Result.ACCEPTED).hasSizeLessThanOrEqualTo(1);
+        if (results.size() < SUBMITS) {
+          // the one that was accepted may be one that got no answer in its two seconds: another round has to tell
+          continue;
         }
         assertThat(results).filteredOn(each -> each == Result.ACCEPTED).hasSize(1);
         assertThat(results).filteredOn(each -> each == Result.GONE).hasSize(SUBMITS - 1);
+        answered++;
       }
     } finally {
       threads.shutdownNow();
+    }
+  }
+
+  private static Optional<Result> answer(Future<Result> submit) throws Exception {
+    try {
+      return Optional.of(submit.get());
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof WriteUnknownException) {
+        return Optional.empty();
+      }
+      throw e;
     }
   }
 

@@ -36,6 +36,9 @@ final class ProxiedRedis
   /** How long a client through the proxy waits for an answer. */
   static final Duration TIMEOUT = Duration.ofMillis(500);
 
+  /** The same where there is to be one, however slow the machine. */
+  static final Duration PATIENT = Duration.ofSeconds(5);
+
   private final Deque<AutoCloseable> open = new ArrayDeque<>();
   private final List<LockEvent> events = new CopyOnWriteArrayList<>();
 

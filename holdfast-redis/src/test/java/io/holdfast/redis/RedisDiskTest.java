@@ -32,6 +32,10 @@ class RedisDiskTest {
   private static final LockOptions BRIEF =
       LockOptions.builder().leaseFor(Duration.ofMillis(1500)).build();
 
+  /** Brief, and long enough to last until the disk is full. */
+  private static final LockOptions SHORT =
+      LockOptions.builder().leaseFor(Duration.ofSeconds(6)).build();
+
   private static final LockOptions LONG =
       LockOptions.builder().leaseFor(Duration.ofMinutes(1)).build();
 
@@ -108,8 +112,8 @@ class RedisDiskTest {
     RedisServer server = server("always");
     Holdfast client = client(server);
     DistributedLock lock = client.lock("x", LONG);
-    Hold busy = client(server).lock("busy", BRIEF).acquire();
-    CompletableFuture<Hold> waiter = client.lock("busy", LONG).acquireAsync(Duration.ofSeconds(3));
+    Hold busy = client(server).lock("busy", SHORT).acquire();
+    CompletableFuture<Hold> waiter = client.lock("busy", LONG).acquireAsync(Duration.ofSeconds(12));
     awaitWaiter(server);
     fill(server);
     assertThat(server.says(redis -> true)).as("it runs").isFalse();

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Real Redlock nodes whose clocks are moved: one of three is put up with, a majority is the declared exception. */
 class RedlockClockTest {
   private static final RedlockRule RULE =
-      new RedlockRule(3, Duration.ofSeconds(3), Duration.ofMillis(500));
+      new RedlockRule(3, Duration.ofSeconds(9), Duration.ofMillis(500));
   private static final LockOptions RENEWED =
       LockOptions.builder().leaseFor(RULE.maxLease()).build();
 
@@ -51,7 +51,11 @@ class RedlockClockTest {
   }
 
   private Holdfast client() {
-    return Holdfast.builder().store(nodes.store()).listener(events::add).build();
+    return Holdfast.builder()
+        .store(nodes.store())
+        .requestTimeout(Duration.ofSeconds(5))
+        .listener(events::add)
+        .build();
   }
 
   private long renewals() {

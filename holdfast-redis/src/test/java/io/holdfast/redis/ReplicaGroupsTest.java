@@ -54,18 +54,7 @@ class ReplicaGroupsTest {
         FirstQuestion.check(keys::ofNothing, keys.channel()),
         new RedisClock(start.runtime().ticker()),
         new Rule(1, Duration.ofMillis(200)),
-        new RedisNode.Listener() {
-          @Override
-          public void up() {}
-
-          @Override
-          public void down() {}
-
-          @Override
-          public void astray() {
-            told.add("astray");
-          }
-        });
+        new Astray(() -> told.add("astray")));
     Await.value(node.open());
     replicas = java.util.Objects.requireNonNull(node.replicas());
   }
@@ -73,7 +62,7 @@ class ReplicaGroupsTest {
   @AfterEach
   void close() {
     Await.value(node.close());
-    client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+    Direct.close(client);
   }
 
   /** Asks for a lock that nobody has, and that counts. */

@@ -3,6 +3,7 @@ package io.holdfast.redis;
 
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.ServerProcess;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.sentinel.api.sync.RedisSentinelCommands;
@@ -15,14 +16,32 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
-/** Two servers, one the replica of the other, and three sentinels that watch over them. */
+/**
+ * Two servers, one the replica of the other, and three sentinels that watch over them. They are patient, so that a machine
+ * that stands still is no reason to fail over; a test that takes the primary away tells them to notice it.
+ */
 final class SentinelServers implements AutoCloseable {
   private static final String NAME = "mymaster";
   private static final int SENTINELS = 3;
   private static final int QUORUM = 2;
+
+  /** How long a server may be silent before it counts as down: usually, and when a test wants it to be noticed. */
+  private static final Duration PATIENT = Duration.ofMinutes(5);
+
+  private static final Duration IMPATIENT = Duration.ofMillis(700);
+
+  /** For how long a failover that was asked for is gone on with: nobody begins it again. */
+  private static final Duration PERSISTENT = Duration.ofMinutes(1);
+
+  /** A sentinel that finds that it stood still for two seconds does nothing for thirty: more than one wait lasts. */
+  private static final int WAITS = 5;
+
+  private static final Duration A_WAIT = Await.PATIENCE.dividedBy(2);
 
   private final List<RedisServer> servers = new ArrayList<>();
   private final List<ServerProcess> sentinels = new ArrayList<>();
@@ -32,10 +51,9 @@ final class SentinelServers implements AutoCloseable {
   /**
    * Starts them, and waits until they know each other.
    *
-   * @param downAfter how long a server may be silent before it counts as down
    * @param password what the sentinels ask for; empty for nothing
    */
-  SentinelServers(Duration downAfter, String password) {
+  SentinelServers(String password) {
     this.password = password;
     RedisServer first = RedisServer.with(
         "--appendonly", "yes", "--appendfsync", "always", "--repl-diskless-sync-delay", "0");
@@ -48,19 +66,19 @@ final class SentinelServers implements AutoCloseable {
     for (int i = 0; i < SENTINELS; i++) {
       ports.add(ServerProcess.freePort());
       sentinels.add(ServerProcess.of("redis-server"));
-      startSentinel(i, downAfter);
+      startSentinel(i);
     }
     awaitWhole();
   }
 
-  private void startSentinel(int index, Duration downAfter) {
+  private void startSentinel(int index) {
     ServerProcess process = sentinels.get(index);
     List<String> lines = new ArrayList<>(List.of(
         "port " + ports.get(index),
         "bind 127.0.0.1",
         "dir " + process.folder(),
         "sentinel monitor " + NAME + " 127.0.0.1 " + servers.get(0).port() + " " + QUORUM,
-        "sentinel down-after-milliseconds " + NAME + " " + downAfter.toMillis(),
+        "sentinel down-after-milliseconds " + NAME + " " + PATIENT.toMillis(),
         "sentinel failover-timeout " + NAME + " 2000"));
     if (!password.isEmpty()) {
       lines.add("requirepass " + password);
@@ -126,21 +144,70 @@ final class SentinelServers implements AutoCloseable {
     return servers.get(0).equals(server) ? servers.get(1) : servers.get(0);
   }
 
-  /** Asks for a failover, as an operator does. */
+  /** Asks for a failover, as an operator does: until one begins, or has been. */
   void failover() {
-    ask(0, sentinel -> sentinel.failover(NAME));
+    RedisServer former = primary();
+    set(0, "failover-timeout", PERSISTENT);
+    Await.until("a failover begins", () -> primary().port() != former.port() || beginsFailover());
   }
 
-  /** Waits until all sentinels call another server the primary. */
+  private boolean beginsFailover() {
+    try {
+      return "OK".equals(ask(0, sentinel -> sentinel.failover(NAME)));
+    } catch (RedisCommandExecutionException e) {
+      // it may also say that it knows no good replica, if it has not heard of it for a while
+      return String.valueOf(e.getMessage()).startsWith("INPROG");
+    }
+  }
+
+  /** Waits until all sentinels call another server the primary, which they were asked for. */
   void awaitPrimaryIsNot(RedisServer former) {
     for (int i = 0; i < SENTINELS; i++) {
       int index = i;
-      Await.until(
+      awaitLong(
           "sentinel " + index + " knows the new primary",
           () -> says(
               index,
               sentinel -> ((InetSocketAddress) sentinel.getMasterAddrByName(NAME)).getPort()
                   != former.port()));
+    }
+  }
+
+  /** Waits until all sentinels have noticed that the primary is down, as it is by now, and call the other one the primary. */
+  void awaitFailoverFrom(RedisServer down) {
+    noticeAfter(IMPATIENT);
+    try {
+      awaitPrimaryIsNot(down);
+    } finally {
+      noticeAfter(PATIENT);
+    }
+  }
+
+  private void noticeAfter(Duration silence) {
+    for (int i = 0; i < SENTINELS; i++) {
+      set(i, "down-after-milliseconds", silence);
+    }
+  }
+
+  private void set(int index, String option, Duration time) {
+    String millis = Long.toString(time.toMillis());
+    Await.until(
+        "sentinel " + index + " is told",
+        () -> says(index, sentinel -> "OK".equals(sentinel.set(NAME, option, millis))));
+  }
+
+  /** Waits for what a sentinel does by itself, perhaps after a standstill only. What the condition throws ends it. */
+  static void awaitLong(String what, BooleanSupplier condition) {
+    AtomicBoolean seen = new AtomicBoolean();
+    for (int i = 1; i < WAITS && !seen.get(); i++) {
+      long begin = System.nanoTime();
+      Await.until(what, () -> {
+        seen.set(condition.getAsBoolean());
+        return seen.get() || System.nanoTime() - begin > A_WAIT.toNanos();
+      });
+    }
+    if (!seen.get()) {
+      Await.until(what, condition);
     }
   }
 

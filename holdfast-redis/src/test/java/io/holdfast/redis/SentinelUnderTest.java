@@ -5,16 +5,12 @@ import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.contract.Capability;
 import io.holdfast.testkit.contract.StoreUnderTest;
-import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A primary, a replica and three sentinels for all tests of this JVM, emptied after each. */
 final class SentinelUnderTest implements StoreUnderTest {
-  /** Longer than any test of the contract stalls its store: it does not want a failover, which has tests of its own. */
-  private static final Duration DOWN_AFTER = Duration.ofMinutes(5);
-
   private static @Nullable SentinelServers shared;
 
   private final SentinelServers servers;
@@ -28,7 +24,7 @@ final class SentinelUnderTest implements StoreUnderTest {
   private static synchronized SentinelServers servers() {
     SentinelServers running = shared;
     if (running == null) {
-      running = new SentinelServers(DOWN_AFTER, "");
+      running = new SentinelServers("");
       shared = running;
     }
     return running;
