@@ -294,7 +294,9 @@ final class JdbcLane {
       for (Worker each : workers) {
         Loan loan = each.loan;
         any |= loan != null;
-        if (loan != null && loan.isToBeEnded(context, WATCH_NANOS) && hangUp(loan.session())) {
+        if (loan != null
+            && loan.isToBeEnded(context, WATCH_NANOS)
+            && hangUp(loan.session(), () -> {})) {
           loan.end();
         }
       }
@@ -308,8 +310,15 @@ final class JdbcLane {
   }
 
   /** A driver may want to tell the server, which does not answer: nobody waits for that. */
-  private boolean hangUp(JdbcSession session) {
-    Thread thread = new Thread(session::abort, "holdfast-jdbc-abort");
+  private boolean hangUp(JdbcSession session, Runnable then) {
+    Runnable task = () -> {
+      try {
+        session.abort();
+      } finally {
+        then.run();
+      }
+    };
+    Thread thread = new Thread(task, "holdfast-jdbc-abort");
     thread.setDaemon(true);
     try {
       thread.start();
@@ -441,10 +450,28 @@ final class JdbcLane {
         each.interrupt();
       } else {
         // not one after the other, and not for long
-        hangUp(session);
+        hangUpLast(session);
       }
     }
     awaitEnd(CLOSE_NANOS);
+  }
+
+  /** Hangs up on a connection, which is waited for: its worker may be gone before it is. */
+  private void hangUpLast(JdbcSession session) {
+    count(1);
+    if (!hangUp(session, () -> count(-1))) {
+      count(-1);
+    }
+  }
+
+  private void count(int more) {
+    guard.lock();
+    try {
+      threads += more;
+      ended.signalAll();
+    } finally {
+      guard.unlock();
+    }
   }
 
   private void awaitEnd(long most) {

@@ -134,10 +134,10 @@ final class JdbcSeat {
       return opened;
     } catch (SQLException e) {
       throw JdbcErrors.ofConnecting(context.store(), kindOfConnecting(e), e);
-    } catch (RuntimeException e) {
-      // a pool's, or a driver's, own
+    } catch (RuntimeException | Error e) {
+      // a pool's, or a driver's, own; a class that is missing, or memory that is used up, says little without its name
       throw JdbcErrors.ofConnecting(
-          context.store(), JdbcErrors.Kind.BROKEN, new SQLException(e.getMessage(), e));
+          context.store(), JdbcErrors.Kind.BROKEN, new SQLException(e.toString(), e));
     }
   }
 

@@ -76,7 +76,7 @@ final class JdbcSession {
       JdbcSession session = new JdbcSession(connection, tables, dialect.setup(connection), before);
       session.begin();
       return session;
-    } catch (SQLException | RuntimeException e) {
+    } catch (SQLException | RuntimeException | Error e) {
       Broken.end(connection, "a connection that could not be set up");
       throw e;
     }

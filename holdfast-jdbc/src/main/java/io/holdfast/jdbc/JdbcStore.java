@@ -102,6 +102,12 @@ public final class JdbcStore implements LockStore {
    * listen on another one, see {@link Listening}. Connections are given back as they came; the data source itself is left
    * open by {@link #close()}.
    *
+   * <p>From {@link #connect()} on, each connection is asked for on a thread made for it, and waited for twice as long as a
+   * request, five seconds at least; then the requests that need it fail as not applied. It is used, or given back, when
+   * it comes all the same. While many do not come, one more is asked for every thirty seconds. What ends those threads is
+   * a limit of the data source's own, for connecting and for the answers to a login; {@link #close()} interrupts them, and
+   * waits two seconds for their end.
+   *
    * @param dataSource where connections come from
    * @param settings how it is used
    * @return a store, not started
@@ -135,8 +141,11 @@ public final class JdbcStore implements LockStore {
     if (started != null) {
       throw new IllegalStateException("a store is started once");
     }
+    JdbcSource limited = source.isOurs()
+        ? source
+        : LimitedSource.of(source, runtime.requestTimeout(), runtime.ticker());
     JdbcContext context = new JdbcContext(
-        source, dialect, options, store, runtime, events, new JdbcClock(runtime.ticker()));
+        limited, dialect, options, store, runtime, events, new JdbcClock(runtime.ticker()));
     JdbcLane lane = new JdbcLane("worker", options.connections(), false, context);
     Waiting waiting = new Waiting(
         store, runtime, events, new JdbcEyes(context, lane), options.pollAtMost(), context.split());
@@ -239,17 +248,21 @@ public final class JdbcStore implements LockStore {
 
   /**
    * Gives the connections back and ends the threads. What waits in line fails as not applied, and what waits for the
-   * database as unknown. An application's data source is left open. A second call does nothing.
+   * database as unknown. An application's data source is left open, and who still asks it for a connection is interrupted. A
+   * database, or a data source, that hangs delays this by some seconds: two for each of the workers, the renewals, what
+   * listens and what is asked for. A second call does nothing.
    */
   @Override
   public void close() {
     Started parts = started;
+    JdbcSource last = source;
     if (parts != null) {
+      last = parts.context().source();
       parts.locks().close();
       parts.lane().close();
       parts.keeper().close();
       parts.wakeups().close();
     }
-    source.close();
+    last.close();
   }
 }

@@ -11,6 +11,7 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.util.Map;
+import java.util.Properties;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -188,7 +189,9 @@ final class PooledSource implements JdbcSource {
     } finally {
       guard.unlock();
     }
-    return DriverManager.getConnection(url, Pgjdbc.listening(url));
+    Properties properties = Pgjdbc.listening(url);
+    LoginLimits.of(url).forEach(properties::setProperty);
+    return DriverManager.getConnection(url, properties);
   }
 
   @Override
@@ -224,21 +227,12 @@ final class PooledSource implements JdbcSource {
     config.setConnectionTimeout(CONNECT_TIMEOUT_MILLIS);
     // the first connection tells what is wrong; the pool itself should not wait for it
     config.setInitializationFailTimeout(-1);
-    if (!url.startsWith("jdbc:postgresql:")) {
+    LoginLimits.of(url).forEach(config::addDataSourceProperty);
+    if (!url.startsWith("jdbc:postgresql:") && !LoginLimits.says(url, "useServerPrepStmts")) {
       // an attempt is a long statement, which would be parsed each time
-      set(config, "useServerPrepStmts", "true");
-      // Until a session sets its own. To end a connection that is aborted, MariaDB's driver makes another one, and would wait
-      // for ever there if the server is silent.
-      set(config, "socketTimeout", Long.toString(CONNECT_TIMEOUT_MILLIS));
+      config.addDataSourceProperty("useServerPrepStmts", "true");
     }
     return new HikariDataSource(config);
-  }
-
-  /** Sets a property of the driver, unless the address does. */
-  private void set(HikariConfig config, String property, String value) {
-    if (!url.contains(property + "=")) {
-      config.addDataSourceProperty(property, value);
-    }
   }
 
   @Override

@@ -7,8 +7,10 @@ import io.holdfast.spi.LockKey;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  * waits for its answer has a connection: two for each of them would be more than a pool has.
  */
 final class SessionSource {
+  /** How long one thread's answer is waited for, before another one asks. Longer than it takes unless something hangs. */
+  private static final int LONGEST_SECONDS = 5;
+
   private final DataSource dataSource;
   private final AtomicReference<@Nullable CompletableFuture<Boolean>> asking =
       new AtomicReference<>();
@@ -55,29 +60,48 @@ final class SessionSource {
     }
   }
 
+  @SuppressWarnings("ReferenceEquality") // whose answer it is
   private boolean askOnce() throws SQLException {
     CompletableFuture<Boolean> mine = new CompletableFuture<>();
-    CompletableFuture<Boolean> before = asking.compareAndExchange(null, mine);
-    if (before != null) {
-      return answerOf(before);
+    CompletableFuture<Boolean> hanging = null;
+    CompletableFuture<Boolean> other = asking.compareAndExchange(null, mine);
+    while (other != hanging) {
+      if (other != null) {
+        Optional<Boolean> answer = answerOf(other);
+        if (answer.isPresent()) {
+          return answer.get();
+        }
+      }
+      hanging = other;
+      other = asking.compareAndExchange(hanging, mine);
     }
+    return askFor(mine);
+  }
+
+  private boolean askFor(CompletableFuture<Boolean> mine) throws SQLException {
     try {
-      boolean kept = isKnown() || ask();
-      // only the good answer is kept: the other one may be a message that was slow
-      known = kept;
+      boolean kept = isKnown() || ask(mine);
+      if (kept) {
+        // only the good answer is kept: the other one may be a message that was slow
+        known = true;
+      }
       mine.complete(kept);
       return kept;
     } catch (SQLException | RuntimeException | Error e) {
       mine.completeExceptionally(e);
       throw e;
     } finally {
-      asking.set(null);
+      asking.compareAndSet(mine, null);
     }
   }
 
-  private static boolean answerOf(CompletableFuture<Boolean> other) throws SQLException {
+  /** Empty if there is none for long: a data source may keep who asks waiting for ever. */
+  private static Optional<Boolean> answerOf(CompletableFuture<Boolean> other) throws SQLException {
     try {
-      return other.join();
+      return other
+          .thenApply(Optional::of)
+          .completeOnTimeout(Optional.empty(), LONGEST_SECONDS, TimeUnit.SECONDS)
+          .join();
     } catch (CompletionException e) {
       Throwable cause = Objects.requireNonNullElse(e.getCause(), e);
       String state = cause instanceof SQLException failure ? failure.getSQLState() : null;
@@ -85,9 +109,16 @@ final class SessionSource {
     }
   }
 
-  private boolean ask() throws SQLException {
+  @SuppressWarnings("ReferenceEquality") // whose answer it is
+  private boolean ask(CompletableFuture<Boolean> mine) throws SQLException {
+    Connection first = connect();
+    if (asking.get() != mine) {
+      // another one asks by now: two with a connection each, and none left for the second that each needs, would wait for ever
+      first.close();
+      return askOnce();
+    }
     return LentConnection.use(
-        connect(),
+        first,
         SessionConnection.ANSWER_MILLIS,
         lent -> PostgresProbe.comesBack(lent, this::say, Ticker.system()));
   }

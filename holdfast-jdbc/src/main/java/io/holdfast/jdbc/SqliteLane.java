@@ -43,10 +43,14 @@ final class SqliteLane {
   private long lookedNanos;
 
   SqliteLane(String role, SqliteContext context, SqliteDatabase database) {
+    this(context, database, SqliteContext.thread(role));
+  }
+
+  SqliteLane(SqliteContext context, SqliteDatabase database, ThreadPoolExecutor thread) {
     this.context = context;
     this.database = database;
     backoff = new SqliteBackoff(context.split());
-    thread = SqliteContext.thread(role);
+    this.thread = thread;
   }
 
   boolean isClosed() {

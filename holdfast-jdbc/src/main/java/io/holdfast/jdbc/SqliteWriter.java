@@ -31,8 +31,12 @@ final class SqliteWriter {
   private final AtomicInteger standing = new AtomicInteger();
 
   SqliteWriter(SqliteContext context, SqliteDatabase database) {
+    this(context, new SqliteLane("writer", context, database));
+  }
+
+  SqliteWriter(SqliteContext context, SqliteLane lane) {
     this.context = context;
-    lane = new SqliteLane("writer", context, database);
+    this.lane = lane;
     backoff = new SqliteBackoff(context.split());
   }
 
@@ -83,7 +87,10 @@ final class SqliteWriter {
       try {
         lane.execute(this::serve);
       } catch (RejectedExecutionException e) {
-        sendAway();
+        sendAway(SqliteErrors.closed(context.store()));
+      } catch (RuntimeException | Error e) {
+        // no thread could be made: whoever comes next finds an empty line, and tries to have one
+        sendAway(e);
       }
     }
     return promise;
@@ -200,10 +207,10 @@ final class SqliteWriter {
     }
   }
 
-  private void sendAway() {
+  private void sendAway(Throwable why) {
     SqliteRequest<?> request;
     while ((request = line.poll()) != null) {
-      request.fail(SqliteErrors.closed(context.store()));
+      request.fail(why);
       request.settle();
       standing.decrementAndGet();
     }
@@ -211,6 +218,6 @@ final class SqliteWriter {
 
   void close() {
     lane.close();
-    sendAway();
+    sendAway(SqliteErrors.closed(context.store()));
   }
 }

@@ -316,6 +316,10 @@ final class Waiting {
     } catch (RejectedExecutionException e) {
       // Closed just now: nobody is waiting any more.
       waiters.clear();
+    } catch (RuntimeException | Error e) {
+      looked(Math.max(longestNanos, TELL_AGAIN_US * 1000));
+      LOG.log(
+          Level.ERROR, "store=" + store + " no look for free locks could begin, later again", e);
     }
   }
 

@@ -39,6 +39,10 @@ import org.jspecify.annotations.Nullable;
 /** A started store with a client id of its own, driven through the SPI as an engine would. */
 final class Client implements AutoCloseable {
   static final Duration LEASE = Duration.ofSeconds(30);
+
+  /** How long a request may take: longer than a busy machine stands still, and no longer than connections are lent. */
+  static final Duration TIMEOUT = Duration.ofSeconds(5);
+
   private static final AtomicInteger CLIENTS = new AtomicInteger();
 
   final String id =
@@ -77,7 +81,7 @@ final class Client implements AutoCloseable {
             ticker,
             this::schedule,
             new SplittableRandom(CLIENTS.get()),
-            Duration.ofSeconds(2),
+            TIMEOUT,
             () -> waits && asked.incrementAndGet() % 2 == 0),
         new Events());
   }
@@ -113,7 +117,7 @@ final class Client implements AutoCloseable {
   }
 
   Instant soon() {
-    return store.time().plusSeconds(2);
+    return store.time().plus(TIMEOUT);
   }
 
   Answer attempt(Claim claim, Mode mode) {

@@ -9,15 +9,18 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.holdfast.ConfigurationException;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
-import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.sql.SqlKind;
 import java.nio.file.Path;
 import java.sql.Connection;
-import java.time.Duration;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,14 +29,14 @@ import org.sqlite.SQLiteDataSource;
 
 /** A store on the application's own data source. */
 class GivenSourceTest {
-  private static final Duration BRIEF = Duration.ofSeconds(3);
-
   private static HikariDataSource pool(SqlKind kind, int connections) {
     HikariConfig config = new HikariConfig();
     config.setDataSource(kind.shared().dataSource());
     config.setMaximumPoolSize(connections);
-    config.setMinimumIdle(0);
-    config.setConnectionTimeout(1000);
+    // the only one is there from the beginning, and it is soon said that there is no second
+    boolean refuses = connections == 1;
+    config.setMinimumIdle(refuses ? 1 : 0);
+    config.setConnectionTimeout(refuses ? 1000 : 10_000);
     config.setAutoCommit(false);
     config.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
     return new HikariDataSource(config);
@@ -73,21 +76,18 @@ class GivenSourceTest {
   @ParameterizedTest
   @EnumSource
   void usedUpPool_losesNoHold(SqlKind kind) throws Exception {
-    LockOptions brief = LockOptions.builder().leaseFor(BRIEF).build();
+    Renewals renewals = new Renewals();
     try (HikariDataSource pool = pool(kind, 3);
-        Holdfast holdfast = holdfast(pool)) {
-      Hold hold = holdfast.lock("used-up", brief).acquire();
+        Holdfast holdfast =
+            renewals.of(Holdfast.builder().store(JdbcStore.using(pool))).build()) {
+      Hold hold = holdfast.lock("used-up", Renewals.OPTIONS).acquire();
       List<Connection> all = new ArrayList<>();
       Await.until(
           "the worker has given its connection back",
           () -> pool.getHikariPoolMXBean().getActiveConnections() == 1);
       all.add(pool.getConnection());
       all.add(pool.getConnection());
-      long until = System.nanoTime() + BRIEF.multipliedBy(2).toNanos();
-      Await.until("two leases have passed", () -> {
-        assertThat(hold.isValid()).isTrue();
-        return System.nanoTime() - until > 0;
-      });
+      renewals.awaitTwo(hold);
       for (Connection each : all) {
         each.close();
       }
@@ -102,7 +102,39 @@ class GivenSourceTest {
       assertThatThrownBy(() -> holdfast(pool).close())
           .isInstanceOf(StoreUnavailableException.class)
           .hasMessageContaining("at least two");
-      assertThat(pool.getHikariPoolMXBean().getActiveConnections()).isZero();
+      Await.until("all are back", () -> pool.getHikariPoolMXBean().getActiveConnections() == 0);
+    }
+  }
+
+  /** Two are asked for at first, one of them for cleaning, and the second is refused: then the first is not waited for either. */
+  @Test
+  void refusedStart_leavesNobodyInThePool() {
+    CompletableFuture<String> never = new CompletableFuture<>();
+    AtomicInteger asked = new AtomicInteger();
+    AtomicInteger waiting = new AtomicInteger();
+    try (HikariDataSource pool = pool(SqlKind.POSTGRESQL, 1)) {
+      DataSource source = StubSource.proxy(DataSource.class, method -> {
+        if (!method.equals("getConnection")) {
+          return false;
+        }
+        if (asked.incrementAndGet() == 3) {
+          waiting.incrementAndGet();
+          try {
+            return never.get();
+          } catch (InterruptedException | ExecutionException e) {
+            waiting.decrementAndGet();
+            throw new SQLException("interrupted", e);
+          }
+        }
+        return pool.getConnection();
+      });
+      Holdfast.Builder builder = Holdfast.builder().store(JdbcStore.using(source));
+      assertThatThrownBy(builder::build)
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("at least two");
+      assertThat(asked.get()).isGreaterThan(3);
+      // it hears of the interrupt in its own time, if the machine stands still
+      Await.until("the first is ended", () -> waiting.get() == 0);
     }
   }
 

@@ -42,8 +42,8 @@ class OperationsPageTest {
     server.emptyTables();
     List<String> queries = statements(kind, "SELECT");
     assertThat(queries).hasSize(4);
-    try (Holdfast holder = Holdfast.connect(server.storeUri());
-        Holdfast next = Holdfast.connect(server.storeUri())) {
+    try (Holdfast holder = SqlUnderTest.patient(server.storeUri()).build();
+        Holdfast next = SqlUnderTest.patient(server.storeUri()).build()) {
       DistributedLock lock = holder.lock("nightly");
       Hold hold = lock.acquire();
       LockInfo seen = holder.admin().inspect("nightly").orElseThrow();

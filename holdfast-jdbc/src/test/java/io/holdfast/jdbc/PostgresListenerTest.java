@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -50,6 +51,8 @@ class PostgresListenerTest {
   private static final String LOOKS = "SELECT 1 FROM pg_stat_activity"
       + " WHERE query LIKE 'SELECT name, rev%' AND query_start > clock_timestamp() - interval '700 ms'";
 
+  private static final int QUESTIONS = 50;
+
   private final SqlServer shared = SqlKind.POSTGRESQL.shared();
 
   @BeforeEach
@@ -58,7 +61,7 @@ class PostgresListenerTest {
   }
 
   private static Holdfast connect(SqlServer server) {
-    return Holdfast.connect(SqlUnderTest.uri(server, RARELY));
+    return SqlUnderTest.patient(SqlUnderTest.uri(server, RARELY)).build();
   }
 
   private static List<String> listeners(SqlServer server) {
@@ -67,8 +70,21 @@ class PostgresListenerTest {
 
   private static String awaitListener(SqlServer server) {
     Await.until("one listens", () -> listeners(server).size() == 1);
-    Await.until("nobody looks any more", () -> server.query(LOOKS).isEmpty());
-    return listeners(server).get(0);
+    awaitNoLooks(server, () -> {});
+    // it may just be asking whether it still does
+    return Await.present("one listens", () -> listeners(server).stream().findFirst());
+  }
+
+  /** Waits until there is no look for many questions in a row: a machine that stands still does not look, nor ask. */
+  private static void awaitNoLooks(SqlServer server, Runnable meanwhile) {
+    AtomicInteger inARow = new AtomicInteger();
+    Await.until("nobody looks any more", () -> {
+      meanwhile.run();
+      if (!server.query(LOOKS).isEmpty()) {
+        inARow.set(0);
+      }
+      return inARow.incrementAndGet() > QUESTIONS;
+    });
   }
 
   /** Waits for a hold, for a shorter time than the next look is away. */
@@ -158,10 +174,9 @@ class PostgresListenerTest {
       Claim second = third.fair("x");
       third.busy(second);
       Await.until("both listen", () -> listeners(shared).size() == 2);
-      Await.until("nobody looks any more", () -> {
+      awaitNoLooks(shared, () -> {
         stay(other, first);
         stay(third, second);
-        return shared.query(LOOKS).isEmpty();
       });
       other.told.clear();
       third.told.clear();
@@ -300,7 +315,7 @@ class PostgresListenerTest {
       long paused = System.nanoTime();
       Await.until(
           "the listener has asked, and given up",
-          () -> System.nanoTime() - paused > TimeUnit.SECONDS.toNanos(12));
+          () -> System.nanoTime() - paused > TimeUnit.SECONDS.toNanos(14));
       server.resume();
       Await.until("the server answers", () -> !server.query("SELECT 1").isEmpty());
       hold.release();
@@ -382,15 +397,20 @@ class PostgresListenerTest {
             "the waiter has left word",
             () -> shared.query("SELECT wanted_us > 0 FROM holdfast_lock").contains("t"));
         if (listeners > 0) {
-          awaitListener(shared);
+          Await.until("one listens", () -> listeners(shared).size() == listeners);
+        } else {
+          assertThat(listeners(shared)).isEmpty();
         }
-        assertThat(listeners(shared)).hasSize(listeners);
         hold.release();
         waiter.orTimeout(30, TimeUnit.SECONDS).join().release();
       }
       Await.until("all are back", () -> pool.getHikariPoolMXBean().getActiveConnections() == 0);
-      assertThat(shared.query("SELECT 1 FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"))
-          .isEmpty();
+      // the server hears a little later of a connection that was hung up on
+      Await.until(
+          "no session listens",
+          () -> shared
+              .query("SELECT 1 FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")
+              .isEmpty());
       try (Connection connection = pool.getConnection()) {
         assertThat(connection.getAutoCommit()).isFalse();
         assertThat(connection.getNetworkTimeout()).isZero();

@@ -44,6 +44,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PostgresProxyTest {
   private static final int CYCLES = 60;
   private static final int SESSIONS = 4;
+
+  /** So that the word that somebody waits lasts for eight seconds. */
+  private static final String RARELY = "holdfast.poll=1s";
+
   private static final LockOptions LONG =
       LockOptions.builder().leaseFor(Duration.ofMinutes(5)).build();
 
@@ -71,8 +75,8 @@ class PostgresProxyTest {
   @ValueSource(ints = {1, 3})
   void everyVerb_saysWhatItDid(int sessions) {
     try (PgBouncer bouncer = new PgBouncer(shared, sessions);
-        Client a = new Client(uri(bouncer, shared), Ticker.system()).connect();
-        Client b = new Client(uri(bouncer, shared), Ticker.system()).connect()) {
+        Client a = new Client(uri(bouncer, shared, RARELY), Ticker.system()).connect();
+        Client b = new Client(uri(bouncer, shared, RARELY), Ticker.system()).connect()) {
       for (int i = 0; i < 20; i++) {
         boolean fair = i % 2 == 1;
         Claim mine = a.claim("x" + i, Client.LEASE, fair);
@@ -120,8 +124,8 @@ class PostgresProxyTest {
     Handler handler = handler(said);
     logger.addHandler(handler);
     try (PgBouncer bouncer = new PgBouncer(shared, 3);
-        Holdfast holder = Holdfast.connect(uri(bouncer, shared));
-        Holdfast other = Holdfast.connect(uri(bouncer, shared))) {
+        Holdfast holder = SqlUnderTest.patient(uri(bouncer, shared)).build();
+        Holdfast other = SqlUnderTest.patient(uri(bouncer, shared)).build()) {
       Hold hold = holder.lock("x", LONG).acquire();
       long began = System.nanoTime();
       CompletableFuture<Hold> waiter = other.lock("x", LONG).acquireAsync();

@@ -68,8 +68,8 @@ class SqlDiskTest {
   @EnumSource
   void newLocks_areRefused_untilThereIsRoom(SqlKind kind) throws Exception {
     try (SqlServer server = kind.startOnASmallDisk(SIZE);
-        Holdfast client = Holdfast.connect(SqlUnderTest.uri(server));
-        Holdfast other = Holdfast.connect(SqlUnderTest.uri(server))) {
+        Holdfast client = SqlUnderTest.patient(SqlUnderTest.uri(server)).build();
+        Holdfast other = SqlUnderTest.patient(SqlUnderTest.uri(server)).build()) {
       List<Hold> granted = fill(server, client);
       String refused = name(granted.size());
       assertThatThrownBy(() -> client.lock(refused, LONG).acquire(Duration.ofSeconds(3)))
@@ -98,8 +98,8 @@ class SqlDiskTest {
   @Test
   void renewalThatNeedsRoom_losesTheHoldInTime() throws Exception {
     try (SqlServer server = SqlKind.POSTGRESQL.startOnASmallDisk(SIZE);
-        Holdfast client = Holdfast.connect(SqlUnderTest.uri(server));
-        Holdfast other = Holdfast.connect(SqlUnderTest.uri(server))) {
+        Holdfast client = SqlUnderTest.patient(SqlUnderTest.uri(server)).build();
+        Holdfast other = SqlUnderTest.patient(SqlUnderTest.uri(server)).build()) {
       String name = "lost".repeat(100);
       Hold lost = client.lock(name, BRIEF).acquire();
       List<Hold> granted;

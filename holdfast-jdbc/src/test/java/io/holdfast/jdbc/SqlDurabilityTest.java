@@ -116,8 +116,8 @@ class SqlDurabilityTest {
   void failover_keepsWhatASynchronousReplicaHas() throws Exception {
     LockOptions brief = LockOptions.builder().leaseFor(Duration.ofSeconds(10)).build();
     try (PostgresPair pair = PostgresPair.synchronous();
-        Holdfast holder = Holdfast.connect(uri(pair));
-        Holdfast other = Holdfast.connect(uri(pair))) {
+        Holdfast holder = SqlUnderTest.patient(uri(pair)).build();
+        Holdfast other = SqlUnderTest.patient(uri(pair)).build()) {
       Hold hold = holder.lock("x", brief).acquire();
       var waiter = other.lock("x", brief).acquireAsync();
       Await.until(
@@ -145,8 +145,8 @@ class SqlDurabilityTest {
   void failover_forgetsWhatAnAsynchronousReplicaLacks_andTheHolderIsTold() throws Exception {
     LockOptions brief = LockOptions.builder().leaseFor(Duration.ofSeconds(10)).build();
     try (PostgresPair pair = PostgresPair.asynchronous();
-        Holdfast holder = Holdfast.connect(uri(pair));
-        Holdfast other = Holdfast.connect(uri(pair))) {
+        Holdfast holder = SqlUnderTest.patient(uri(pair)).build();
+        Holdfast other = SqlUnderTest.patient(uri(pair)).build()) {
       holder.lock("x", brief).acquire().close();
       pair.awaitReplica();
       pair.cutReplica();

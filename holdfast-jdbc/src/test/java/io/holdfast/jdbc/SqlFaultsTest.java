@@ -16,17 +16,13 @@ import io.holdfast.spi.Claim;
 import io.holdfast.spi.Ended;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
-import io.holdfast.spi.StoreEvents;
-import io.holdfast.spi.StoreRuntime;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.Tunnel;
 import io.holdfast.testkit.sql.PostgresServer;
 import io.holdfast.testkit.sql.SqlKind;
 import io.holdfast.testkit.sql.SqlServer;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
@@ -46,16 +42,14 @@ class SqlFaultsTest {
   void killedConnections_areOpenedAgain(SqlKind kind) throws Exception {
     SqlServer server = kind.shared();
     server.dropTables();
-    try (Holdfast one = Holdfast.connect(SqlUnderTest.uri(server));
-        Holdfast other = Holdfast.connect(SqlUnderTest.uri(server))) {
-      Hold hold = one.lock("cut", BRIEF).acquire();
+    Renewals renewals = new Renewals();
+    try (Holdfast one =
+            renewals.of(SqlUnderTest.patient(SqlUnderTest.uri(server))).build();
+        Holdfast other = SqlUnderTest.patient(SqlUnderTest.uri(server)).build()) {
+      Hold hold = one.lock("cut", Renewals.OPTIONS).acquire();
       CompletableFuture<Hold> waiter = other.lock("cut", LONG).acquireAsync();
       killAll(kind, server);
-      long killed = System.nanoTime();
-      Await.until("it was renewed afterwards", () -> {
-        assertThat(hold.isValid()).isTrue();
-        return System.nanoTime() - killed > BRIEF.leaseFor().multipliedBy(2).toNanos();
-      });
+      renewals.awaitTwo(hold);
       assertThat(hold.release()).isTrue();
       assertThat(Await.value(waiter).release()).isTrue();
     }
@@ -99,8 +93,8 @@ class SqlFaultsTest {
   @EnumSource
   void clockThatStepsForward_endsLeases(SqlKind kind) throws Exception {
     try (SqlServer server = kind.startWithAClock();
-        Holdfast holder = Holdfast.connect(SqlUnderTest.uri(server));
-        Holdfast idle = Holdfast.connect(SqlUnderTest.uri(server))) {
+        Holdfast holder = SqlUnderTest.patient(SqlUnderTest.uri(server)).build();
+        Holdfast idle = SqlUnderTest.patient(SqlUnderTest.uri(server)).build()) {
       Hold hold = holder.lock("x", LONG).acquire();
       server.clockAhead(Duration.ofMinutes(5));
       try (Hold next = idle.lock("x", LONG).acquire(Duration.ofSeconds(10))) {
@@ -116,16 +110,14 @@ class SqlFaultsTest {
   @ParameterizedTest
   @EnumSource
   void clockThatStepsBack_keepsTokensGrowing(SqlKind kind) throws Exception {
+    Renewals renewals = new Renewals();
     try (SqlServer server = kind.startWithAClock();
-        Holdfast one = Holdfast.connect(SqlUnderTest.uri(server));
-        Holdfast other = Holdfast.connect(SqlUnderTest.uri(server))) {
-      Hold hold = one.lock("x", BRIEF).acquire();
+        Holdfast one =
+            renewals.of(SqlUnderTest.patient(SqlUnderTest.uri(server))).build();
+        Holdfast other = SqlUnderTest.patient(SqlUnderTest.uri(server)).build()) {
+      Hold hold = one.lock("x", Renewals.OPTIONS).acquire();
       server.clockAhead(Duration.ofMinutes(-5));
-      long stepped = System.nanoTime();
-      Await.until("it was renewed afterwards", () -> {
-        assertThat(hold.isValid()).isTrue();
-        return System.nanoTime() - stepped > BRIEF.leaseFor().multipliedBy(2).toNanos();
-      });
+      renewals.awaitTwo(hold);
       assertThat(hold.release()).isTrue();
       try (Hold next = other.lock("x", LONG).acquire(Duration.ofSeconds(10))) {
         assertThat(next.token()).isGreaterThan(hold.token());
@@ -142,7 +134,7 @@ class SqlFaultsTest {
   void clockThatStepsBack_makesWaitersOfADeadHolderWait(SqlKind kind) throws Exception {
     try (SqlServer server = kind.startWithAClock();
         Client dead = new Client(SqlUnderTest.uri(server), Ticker.system()).connect();
-        Holdfast other = Holdfast.connect(SqlUnderTest.uri(server))) {
+        Holdfast other = SqlUnderTest.patient(SqlUnderTest.uri(server)).build()) {
       Duration lease = BRIEF.leaseFor();
       while (!waitsForTheStep(server, dead, other, lease)) {
         lease = lease.multipliedBy(2);
@@ -233,34 +225,13 @@ class SqlFaultsTest {
   @Test
   void taskThatFails_doesNotEndTheLane() {
     SqlServer server = SqlKind.POSTGRESQL.shared();
-    JdbcOptions options = JdbcOptions.DEFAULT;
-    Ticker ticker = Ticker.system();
-    JdbcContext context = new JdbcContext(
-        new GivenSource(server.dataSource()),
-        new PostgresDialect(Durability.DATABASE),
-        options,
-        "test",
-        new StoreRuntime(
-            "c",
-            ticker,
-            (task, nanos) -> () -> {},
-            new SplittableRandom(1),
-            Duration.ofSeconds(10)),
-        nobody(),
-        new JdbcClock(ticker));
-    JdbcLane lane = new JdbcLane("test", 1, true, context);
+    JdbcDialect dialect = new PostgresDialect(Durability.DATABASE);
+    JdbcLane lane = JdbcLaneTest.lane(new GivenSource(server.dataSource()), dialect);
     lane.execute(() -> {
       throw new IllegalStateException("wanted by the test");
     });
-    long now = Client.get(lane.submit(session -> context.dialect().now(session)));
+    long now = Client.get(lane.submit(dialect::now));
     assertThat(now).isPositive();
     lane.close();
-  }
-
-  private static StoreEvents nobody() {
-    return (StoreEvents) Proxy.newProxyInstance(
-        StoreEvents.class.getClassLoader(),
-        new Class<?>[] {StoreEvents.class},
-        (proxy, method, arguments) -> null);
   }
 }

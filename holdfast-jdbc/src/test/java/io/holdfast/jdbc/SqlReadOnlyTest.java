@@ -66,7 +66,7 @@ class SqlReadOnlyTest {
 
   /** A refusal is an answer, which a busy machine may take a while to give: what is not answered is told otherwise. */
   private static Holdfast patient(String uri) {
-    return Holdfast.builder().store(uri).requestTimeout(Duration.ofSeconds(5)).build();
+    return SqlUnderTest.patient(uri).build();
   }
 
   private static void readOnly(SqlKind kind, SqlServer server, boolean on) {
@@ -91,7 +91,7 @@ class SqlReadOnlyTest {
   void serverThatTakesNoWrites_isTold_untilItDoesAgain(SqlKind kind) throws Exception {
     try (SqlServer server = kind.start();
         Holdfast client = patient(SqlUnderTest.uri(server));
-        Holdfast other = Holdfast.connect(SqlUnderTest.uri(server))) {
+        Holdfast other = patient(SqlUnderTest.uri(server))) {
       Hold lost = client.lock("lost", BRIEF).acquire();
       Hold goesOn = client.lock("goes on", MIDDLING).acquire();
       readOnly(kind, server, true);
@@ -127,8 +127,8 @@ class SqlReadOnlyTest {
   @Test
   void replica_isForLooking_untilItIsPromoted() throws Exception {
     try (PostgresPair pair = PostgresPair.synchronous();
-        Holdfast client = Holdfast.connect(pair.primary().storeUri())) {
-      Hold before = client.lock("x", BRIEF).acquire();
+        Holdfast client = patient(pair.primary().storeUri())) {
+      Hold before = client.lock("x", Renewals.OPTIONS).acquire();
       pair.awaitReplica();
       try (Holdfast looks = patient(pair.replica().storeUri())) {
         assertThat(looks.admin().inspect("x").orElseThrow().token()).isEqualTo(before.token());
@@ -136,7 +136,7 @@ class SqlReadOnlyTest {
         assertRefuses(looks.lock("y", LONG));
         pair.primary().kill();
         pair.promote();
-        try (Hold next = looks.lock("x", LONG).acquire(Duration.ofSeconds(20))) {
+        try (Hold next = looks.lock("x", LONG).acquire(Duration.ofSeconds(40))) {
           assertThat(next.token()).isGreaterThan(before.token());
           Await.until("the former holder is told", () -> before.state() == HoldState.LOST);
         }

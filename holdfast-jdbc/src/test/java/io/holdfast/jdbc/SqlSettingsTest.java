@@ -66,9 +66,13 @@ class SqlSettingsTest {
   @ParameterizedTest(name = "{0}")
   @MethodSource("settings")
   void everyVerb_saysWhatItDid(String name, Object maker, String[] parameters) {
+    List<String> all = new ArrayList<>(List.of(parameters));
+    // so that the word that somebody waits lasts for eight seconds
+    all.add("holdfast.poll=1s");
+    String[] with = all.toArray(String[]::new);
     try (SqlServer server = ((Maker) maker).make();
-        Client a = new Client(SqlUnderTest.uri(server, parameters), Ticker.system()).connect();
-        Client b = new Client(SqlUnderTest.uri(server, parameters), Ticker.system()).connect()) {
+        Client a = new Client(SqlUnderTest.uri(server, with), Ticker.system()).connect();
+        Client b = new Client(SqlUnderTest.uri(server, with), Ticker.system()).connect()) {
       for (boolean fair : new boolean[] {false, true}) {
         Claim mine = a.claim("x" + fair, Client.LEASE, fair);
         Claim theirs = b.claim("x" + fair, Client.LEASE, fair);

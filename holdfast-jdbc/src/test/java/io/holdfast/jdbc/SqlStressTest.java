@@ -40,12 +40,12 @@ class SqlStressTest {
   private static final int TURNS = 6;
   private static final int NAMES_AT_ONCE = 2;
   private static final int PATIENCE = 20;
-  private static final long LENGTH_NANOS = Duration.ofSeconds(9).toNanos();
+  private static final long LENGTH_NANOS = Duration.ofSeconds(18).toNanos();
 
   /** Rows rest for longer than this between two turns, and no attempt takes as long, which is what makes it safe. */
-  private static final Duration RETENTION = Duration.ofMillis(2_500);
+  private static final Duration RETENTION = Client.TIMEOUT.plusMillis(500);
 
-  private static final long TURN_NANOS = Duration.ofMillis(600).toNanos();
+  private static final long TURN_NANOS = Duration.ofMillis(1_200).toNanos();
   private static final Bounds BOUNDS = new Bounds(0, 0, 0, 0, 0, 0, true);
 
   private final List<Event> events = new ArrayList<>();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.jdbc;
 
+import io.holdfast.Holdfast;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.contract.Capability;
@@ -62,6 +63,11 @@ final class SqlUnderTest implements StoreUnderTest {
   /** The address of a store on a server, with more parameters. */
   static String uri(SqlServer server, String... parameters) {
     return server.storeUri(parameters);
+  }
+
+  /** Begins a client whose requests last longer than a busy machine stands still: an answer is what a test looks at. */
+  static Holdfast.Builder patient(String uri) {
+    return Holdfast.builder().store(uri).requestTimeout(Client.TIMEOUT);
   }
 
   @Override

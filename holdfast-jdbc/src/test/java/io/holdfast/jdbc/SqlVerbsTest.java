@@ -290,8 +290,9 @@ class SqlVerbsTest {
   @ParameterizedTest
   @EnumSource
   void othersWait_isTold_whileAnotherClientWaits(SqlKind kind) {
-    Client a = client(kind);
-    Client b = client(kind);
+    // so that the word lasts for eight seconds
+    Client a = client(kind, "holdfast.poll=1s");
+    Client b = client(kind, "holdfast.poll=1s");
     Claim held = a.claim("x");
     assertThat(a.granted(held).othersWait()).isFalse();
     a.busy(a.claim("x"));

@@ -91,11 +91,11 @@ class SqliteEngineTest {
   /** A hold is kept past its lease, by renewal. */
   @Test
   void aHold_isKept() throws InterruptedException {
-    LockOptions options = LockOptions.builder().leaseFor(Duration.ofSeconds(4)).build();
+    LockOptions options = LockOptions.builder().leaseFor(Duration.ofSeconds(9)).build();
     try (Holdfast one = connect();
         Holdfast two = connect();
         Hold hold = one.lock("a", options).acquire()) {
-      assertThatThrownBy(() -> two.lock("a").acquire(Duration.ofSeconds(5)))
+      assertThatThrownBy(() -> two.lock("a").acquire(Duration.ofSeconds(10)))
           .isInstanceOf(AcquireTimeoutException.class);
       assertThat(hold.isValid()).isTrue();
       assertThat(hold.release()).isTrue();

@@ -3,6 +3,7 @@ package io.holdfast.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.Ticker;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.Kept;
@@ -191,12 +192,17 @@ class SqliteWaitingTest {
   /** The word that somebody waits is kept fresh as long as he does, and no longer. */
   @Test
   void othersWait_isTrueAsLongAsSomebodyWaits() throws InterruptedException {
+    two.close();
+    // then a word lasts for four seconds
+    two = new Client(
+            "sqlite:" + folder.resolve("locks.db") + "?holdfast.poll=500ms", Ticker.system())
+        .connect();
     Claim first = one.claim("a");
     one.granted(first);
     Claim second = two.claim("a");
     two.busy(second);
-    for (int i = 0; i < 5; i++) {
-      assertThat(two.told.poll(100, TimeUnit.MILLISECONDS)).isNull();
+    for (int i = 0; i < 10; i++) {
+      assertThat(two.told.poll(500, TimeUnit.MILLISECONDS)).isNull();
       assertThat(((Kept.Held) one.keep(first)).grant().othersWait()).isTrue();
     }
     two.end(second);

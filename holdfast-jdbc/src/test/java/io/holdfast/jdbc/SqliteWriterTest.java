@@ -19,6 +19,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -32,6 +35,9 @@ class SqliteWriterTest {
   private final List<String> concluded = new CopyOnWriteArrayList<>();
   private SqliteWriter writer;
 
+  /** How often no thread can be made. */
+  private final AtomicInteger threadless = new AtomicInteger();
+
   @BeforeEach
   void open() {
     SqliteOptions options = SqliteOptions.of(folder.resolve("locks.db"));
@@ -41,9 +47,17 @@ class SqliteWriterTest {
         (task, delayNanos) -> () -> {},
         new SplittableRandom(1),
         Duration.ofSeconds(2));
-    writer = new SqliteWriter(
-        new SqliteContext(options, "sqlite:locks.db", runtime, new NoEvents()),
-        new SqliteDatabase(options, "sqlite:locks.db"));
+    SqliteContext context = new SqliteContext(options, "sqlite:locks.db", runtime, new NoEvents());
+    ThreadPoolExecutor thread = SqliteContext.thread("writer");
+    ThreadFactory usual = thread.getThreadFactory();
+    thread.setThreadFactory(task -> {
+      if (threadless.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+        throw new InternalError("no thread can be made, as a test");
+      }
+      return usual.newThread(task);
+    });
+    SqliteDatabase database = new SqliteDatabase(options, "sqlite:locks.db");
+    writer = new SqliteWriter(context, new SqliteLane(context, database, thread));
   }
 
   @AfterEach
@@ -84,6 +98,20 @@ class SqliteWriterTest {
     assertThat(Client.get(writer.submit(new Step("next", () -> {})))).isEqualTo("next");
   }
 
+  /** No thread can be made just now: who stands in line hears of it, and the next one is served. */
+  @Test
+  void aThreadThatCannotBeMade_failsTheLineOnly() {
+    threadless.set(1);
+    // nothing is open yet, which is a task for the writer's thread
+    CompletionStage<String> failing = writer.submit(new Step("failing", () -> {}));
+
+    assertThatThrownBy(() -> Client.get(failing))
+        .isInstanceOf(CompletionException.class)
+        .hasCauseInstanceOf(InternalError.class);
+    assertThat(Client.get(writer.submit(new Step("next", () -> {})))).isEqualTo("next");
+    assertThat(concluded).containsExactly("failing failed", "next");
+  }
+
   private final class Step extends SqliteRequest<String> {
     private final String name;
     private final Runnable whenConcluded;
@@ -120,6 +148,11 @@ class SqliteWriterTest {
     void answered(String answer) {
       whenConcluded.run();
       concluded.add(answer);
+    }
+
+    @Override
+    void failed() {
+      concluded.add(name + " failed");
     }
   }
 

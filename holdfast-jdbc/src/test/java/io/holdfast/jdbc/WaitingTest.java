@@ -26,6 +26,8 @@ class WaitingTest {
 
   private final List<Long> looksAfter = new ArrayList<>();
   private final List<Object> told = new ArrayList<>();
+  private final NoEyes eyes = new NoEyes();
+  private Runnable scheduled = () -> {};
   private final Waiting waiting = new Waiting(
       "a store",
       new StoreRuntime(
@@ -33,6 +35,7 @@ class WaitingTest {
           Ticker.system(),
           (task, delayNanos) -> {
             looksAfter.add(delayNanos);
+            scheduled = task;
             return () -> {};
           },
           new SplittableRandom(1),
@@ -42,14 +45,20 @@ class WaitingTest {
             told.add(all[0]);
             return null;
           }),
-      new NoEyes(),
+      eyes,
       Duration.ofSeconds(10),
       new SplittableRandom(1));
 
   private static final class NoEyes implements Waiting.Eyes {
+    private boolean hasThread;
+    private int looks;
+
     @Override
     public void execute(Runnable task) {
-      throw new AssertionError("the timer does not run");
+      if (!hasThread) {
+        throw new InternalError("no thread can be made, as a test");
+      }
+      looks++;
     }
 
     @Override
@@ -59,7 +68,7 @@ class WaitingTest {
 
     @Override
     public Waiting.Found look(Collection<LockKey> names, Waiting.Judge judge) {
-      throw new AssertionError("the timer does not run");
+      throw new AssertionError("no look is run");
     }
   }
 
@@ -100,5 +109,18 @@ class WaitingTest {
     waiting.heard("y");
     assertThat(told).isEmpty();
     assertThat(looksAfter).isEmpty();
+  }
+
+  /** No thread could be made for a look: the next one is not kept waiting by it. */
+  @Test
+  void lookThatCannotBegin_isFollowedByOthers() {
+    waiting.add(claim(false));
+    looksAfter.clear();
+    scheduled.run();
+    assertThat(looksAfter).hasSize(1);
+    eyes.hasThread = true;
+    waiting.lookNow(LockKey.of("x"));
+    scheduled.run();
+    assertThat(eyes.looks).isEqualTo(1);
   }
 }
