@@ -7,6 +7,7 @@ import io.holdfast.spi.StoreException;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.http.HttpConnectTimeoutException;
+import java.net.http.HttpTimeoutException;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
@@ -48,12 +49,21 @@ final class ConsulErrors {
     return unwrap(failure) instanceof StoreException known && known.reason() == Reason.REFUSED;
   }
 
+  /** Says whether a request was sent, and not answered in its time. */
+  static boolean isTimeout(Throwable failure) {
+    return unwrap(failure) instanceof StoreException known
+        && known.getCause() instanceof Exception cause
+        && (cause instanceof HttpTimeoutException || cause instanceof TimeoutException)
+        && !isNotSent(cause);
+  }
+
   /** Says whether a connection was closed without an answer, for which TLS may have been the reason. */
   static boolean mayHideRefusal(Throwable failure) {
     return failure instanceof StoreException known
         && known.reason() == Reason.UNREACHABLE
         && known.getCause() instanceof IOException cause
-        && !isNotSent(cause);
+        && !isNotSent(cause)
+        && !isTimeout(known);
   }
 
   /** What a request fails with that was not answered. */

@@ -25,6 +25,9 @@ final class ConsulHandshake {
   /** An agent that lets us in waits for a request; after this long we take it that it does. */
   private static final Duration WAIT = Duration.ofSeconds(1);
 
+  /** For a connection and its handshake, which only an agent that hangs does not answer. */
+  private static final Duration PATIENCE = Duration.ofSeconds(4);
+
   private ConsulHandshake() {}
 
   /**
@@ -62,18 +65,19 @@ final class ConsulHandshake {
 
   /** Returns when the agent closes the connection, or lets us wait; a refusal is thrown. */
   private static void shakeHands(URI agent, SSLSocketFactory sockets) throws IOException {
-    int wait = Math.toIntExact(WAIT.toMillis());
+    int patience = Math.toIntExact(PATIENCE.toMillis());
     // without the brackets of an IPv6 address, which no certificate has
     String host = agent.getHost().replaceAll("[\\[\\]]", "");
     try (Socket plain = new Socket()) {
-      plain.connect(new InetSocketAddress(host, agent.getPort()), wait);
-      plain.setSoTimeout(wait);
+      plain.connect(new InetSocketAddress(host, agent.getPort()), patience);
+      plain.setSoTimeout(patience);
       try (SSLSocket secret =
           (SSLSocket) sockets.createSocket(plain, host, agent.getPort(), true)) {
         SSLParameters parameters = secret.getSSLParameters();
         parameters.setEndpointIdentificationAlgorithm("HTTPS");
         secret.setSSLParameters(parameters);
         secret.startHandshake();
+        secret.setSoTimeout(Math.toIntExact(WAIT.toMillis()));
         try {
           secret.getInputStream().read();
         } catch (SocketTimeoutException e) {

@@ -3,6 +3,7 @@ package io.holdfast.consul;
 
 import io.holdfast.Guarantees;
 import io.holdfast.LockInfo;
+import io.holdfast.Moment;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
@@ -62,6 +63,9 @@ import org.jspecify.annotations.Nullable;
 public final class ConsulStore implements LockStore {
   /** A waiter asks again from time to time, should a word be missed: three times in this. */
   private static final Duration WAITER_LEASE = Duration.ofSeconds(30);
+
+  /** For so many times the time of a request the first question is asked again. */
+  private static final int FIRST_TIMES = 3;
 
   /** How long others, who were told, need to ask. */
   private static final Duration OTHERS_TURN = Duration.ofMillis(50);
@@ -136,11 +140,29 @@ public final class ConsulStore implements LockStore {
   @Override
   public CompletionStage<@Nullable Void> connect() {
     ConsulContext context = started().context();
+    return first(context, context.runtime.ticker().now())
+        .exceptionallyCompose(context.calls::withRefusal)
+        .<@Nullable Void>thenApply(seen -> null);
+  }
+
+  /**
+   * What was not answered is asked again, which changes nothing: the agent may have stood still for a moment, or hang where
+   * another one does not. The engine waits for it five times as long as for another request.
+   */
+  private static CompletableFuture<ConsulTxn.Answer> first(ConsulContext context, Moment asked) {
     return context
         .calls
         .txn(new ConsulTxn().isMissing(context.keys.locks()))
-        .exceptionallyCompose(context.calls::withRefusal)
-        .<@Nullable Void>thenApply(seen -> null);
+        .exceptionallyCompose(failure -> isWorthAsking(context, asked, failure)
+            ? first(context, asked)
+            : CompletableFuture.failedFuture(failure));
+  }
+
+  private static boolean isWorthAsking(ConsulContext context, Moment asked, Throwable failure) {
+    return !context.isClosed()
+        && ConsulErrors.isTimeout(failure)
+        && context.runtime.ticker().elapsedNanos(asked)
+            < FIRST_TIMES * context.runtime.requestTimeout().toNanos();
   }
 
   @Override

@@ -24,7 +24,7 @@ final class BusyPool {
       });
     }
     busy.await();
-    LockOptions brief = LockOptions.builder().leaseFor(Duration.ofSeconds(3)).build();
+    LockOptions brief = LockOptions.builder().leaseFor(Duration.ofSeconds(9)).build();
     try (Holdfast holdfast = Holdfast.connect(args[0]);
         Hold hold = holdfast.lock("job", brief).acquire(Duration.ofSeconds(10))) {
       Duration[] last = {hold.remaining()};

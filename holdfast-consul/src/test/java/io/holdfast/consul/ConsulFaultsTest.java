@@ -28,8 +28,13 @@ class ConsulFaultsTest {
   private final List<Holdfast> clients = new ArrayList<>();
 
   private Holdfast client(String agents) {
+    return client(agents, Duration.ofSeconds(2));
+  }
+
+  private Holdfast client(String agents, Duration requestTimeout) {
     Holdfast client = Holdfast.builder()
         .store("consul://" + agents + "?" + ConsulUnderTest.BRIEF.substring(1))
+        .requestTimeout(requestTimeout)
         .storeRetryFor(Duration.ofMinutes(2))
         .build();
     clients.add(client);
@@ -57,8 +62,11 @@ class ConsulFaultsTest {
   /** Holds and waits outlive a server that is killed and started again. */
   @Test
   void serverRestarted_whileSomebodyWaits() throws Exception {
-    Hold hold = client(server.endpoint()).lock("job", LONG).acquire();
-    CompletableFuture<Hold> waiter = client(server.endpoint()).lock("job", LONG).acquireAsync();
+    // a release is repeated for as long as that: a server that was restarted is not ready at once
+    Duration ready = Duration.ofSeconds(15);
+    Hold hold = client(server.endpoint(), ready).lock("job", LONG).acquire();
+    CompletableFuture<Hold> waiter =
+        client(server.endpoint(), ready).lock("job", LONG).acquireAsync();
     Await.until("it waits", this::isAwaited);
     server.restart();
     assertThat(hold.isValid()).isTrue();
@@ -148,7 +156,7 @@ class ConsulFaultsTest {
   @Test
   void renewals_keepTheSession() throws Exception {
     LockOptions brief = LockOptions.builder().leaseFor(Duration.ofSeconds(2)).build();
-    LockOptions longer = LockOptions.builder().leaseFor(Duration.ofSeconds(4)).build();
+    LockOptions longer = LockOptions.builder().leaseFor(Duration.ofSeconds(8)).build();
     Hold hold = client(server.endpoint()).lock("job", longer).acquire();
     String session = session();
     Holdfast other = client(server.endpoint());
@@ -156,7 +164,7 @@ class ConsulFaultsTest {
     Hold fixed = Await.value(clock);
     // fixed leases, one after the other, which together last longer than ours, while ours is renewed
     fixed.close();
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 5; i++) {
       Hold each = other.lock("clock", brief.toBuilder().renew(false).build()).acquire();
       Await.until("a lease has passed", () -> !each.isValid());
       assertThat(other.lock("job", LONG).tryAcquire()).isEmpty();

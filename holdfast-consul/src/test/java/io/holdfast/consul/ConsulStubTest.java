@@ -13,6 +13,7 @@ import io.holdfast.spi.Ended.Outcome;
 import io.holdfast.spi.Kept;
 import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreRuntime;
 import io.holdfast.testkit.Await;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -87,6 +88,33 @@ class ConsulStubTest {
     assertThat(other.asked).isEmpty();
     assertThat(StubbedConsul.keep(store, mine)).isInstanceOf(Kept.Held.class);
     assertThat(other.asked).hasSize(2);
+  }
+
+  /** The first question is asked again, of the next agent, when its time is up. */
+  @Test
+  void agentThatHangsAtFirst_isLeft() {
+    CountDownLatch over = new CountDownLatch(1);
+    agent.script = asked -> {
+      StubbedConsul.hang(over);
+      return Optional.empty();
+    };
+    try {
+      ConsulStore store = consul.store(agent.endpoint() + "," + other.endpoint());
+      StoreRuntime real = engine.runtime();
+      store.start(
+          new StoreRuntime(
+              real.client(),
+              real.ticker(),
+              real.scheduler(),
+              real.random(),
+              Duration.ofSeconds(1),
+              real.callerWaits()),
+          engine);
+      Await.value(store.connect());
+      assertThat(other.asked).isNotEmpty();
+    } finally {
+      over.countDown();
+    }
   }
 
   /** A token that may not read the key at the moment: nothing is known, and the hold is not given up. */

@@ -97,7 +97,7 @@ class ConsulWaitingCallerTest {
   /** The JDK's client would wait for ever for the rest of an answer that has begun. */
   @Test
   void answerThatStopsInTheMiddle_isGivenUp() {
-    start(Duration.ofSeconds(1));
+    start(Duration.ofSeconds(5));
     Claim mine = consul.claim(LEASE);
     consul.agent.beforeBody = () -> StubbedConsul.hang(over);
     Caller caller = new Caller(mine);
@@ -111,7 +111,7 @@ class ConsulWaitingCallerTest {
   /** So does an answer that does not begin. */
   @Test
   void answerThatDoesNotCome_isGivenUp() {
-    start(Duration.ofSeconds(1));
+    start(Duration.ofSeconds(5));
     Claim mine = consul.claim(LEASE);
     consul.agent.script = asked -> {
       StubbedConsul.hang(over);

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 /** Looks at the cluster with an operator's eyes: its members one by one, alarms, versions, and rights. */
 final class EtcdDoctor {
   private static final Pattern VERSION = Pattern.compile("(\\d+)\\.(\\d+)\\.(\\d+).*");
-  private static final Duration PATIENCE = Duration.ofSeconds(2);
+  private static final Duration PATIENCE = Duration.ofSeconds(4);
 
   /** An election may be going on. */
   private static final Duration MAJORITY = Duration.ofSeconds(5);

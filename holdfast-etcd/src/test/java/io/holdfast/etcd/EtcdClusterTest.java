@@ -8,6 +8,7 @@ import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.HoldfastException;
 import io.holdfast.LockOptions;
+import io.holdfast.StoreUnavailableException;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.etcd.EtcdCluster;
 import io.holdfast.testkit.etcd.EtcdServer;
@@ -46,10 +47,16 @@ class EtcdClusterTest {
   }
 
   private void awaitWaiters(Holdfast sees, int count) {
-    Await.until(
-        count + " wait",
-        () ->
-            sees.admin().inspect("job").filter(info -> info.waiters() == count).isPresent());
+    Await.until(count + " wait", () -> {
+      try {
+        return sees.admin()
+            .inspect("job")
+            .filter(info -> info.waiters() == count)
+            .isPresent();
+      } catch (StoreUnavailableException e) {
+        return false;
+      }
+    });
   }
 
   /** Those who wait are served in their order by the next leader, and tokens grow on. */

@@ -43,6 +43,8 @@ class EtcdLoginTest {
   private static Holdfast connect(EtcdServer to) {
     return Holdfast.builder()
         .store(EtcdUsers.uri(to, "worker", "worker"))
+        // a release is repeated for as long as that: a server that was restarted is not ready at once
+        .requestTimeout(Duration.ofSeconds(15))
         .storeRetryFor(Duration.ofMinutes(2))
         .build();
   }
@@ -114,13 +116,13 @@ class EtcdLoginTest {
       try (Holdfast one = connect(brief);
           Holdfast other = connect(brief)) {
         LockOptions renewed =
-            LockOptions.builder().leaseFor(Duration.ofSeconds(4)).build();
+            LockOptions.builder().leaseFor(Duration.ofSeconds(8)).build();
         Hold hold = one.lock("brief", renewed).acquire();
         CompletableFuture<Hold> waiter = other.lock("brief", renewed).acquireAsync();
         long begin = Ticker.system().nanos();
         Await.until(
             "its lease would have ended twice",
-            () -> Ticker.system().nanos() - begin > Duration.ofSeconds(9).toNanos());
+            () -> Ticker.system().nanos() - begin > Duration.ofSeconds(17).toNanos());
         assertThat(hold.isValid()).isTrue();
         assertThat(waiter).isNotDone();
         assertThat(hold.release()).isTrue();
