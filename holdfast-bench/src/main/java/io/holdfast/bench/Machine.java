@@ -26,8 +26,8 @@ final class Machine {
         "%d trials of %d ms after %d to warm up, the contenders in turns",
         scale.trials(), scale.trial().toMillis(), scale.warmUps()));
     lines.add(Text.of(
-        "one thread alone, and 16 with a lock each: more turns to warm up, until each contender has done"
-            + " %,d cycles, for %d s at most",
+        "one thread alone, 16 with a lock each, and processes: more turns to warm up, until each of them has"
+            + " done %,d cycles, for %d s at most",
         Trials.WARM_CYCLES, scale.longestWarmUp().toSeconds()));
     return lines;
   }

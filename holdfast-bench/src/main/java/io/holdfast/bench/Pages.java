@@ -13,7 +13,7 @@ final class Pages {
       Made by `dev/bench --write`. Default options everywhere; medians of trials in turns, with the \
       least and the greatest trial in brackets.
       Turns to warm up come first, for the compiler, and do not count: the page of a group says how \
-      many, and until how many cycles where each thread has a lock for itself.
+      many, and until how many cycles where that takes longer.
       Take ratios and order, not digits. Load is the machine's load average at the end of a row: \
       what is above one or two was not ours alone.
       """;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.bench;
 
+import io.holdfast.Ticker;
 import io.holdfast.measure.Contention;
 import io.holdfast.measure.HandOver;
 import io.holdfast.measure.Samples;
@@ -11,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -49,6 +51,9 @@ final class Processes implements AutoCloseable {
   private final Path file;
   private final SharedCount count;
   private final Contestants processes;
+
+  /** Violations that were seen while warming up, and are not told yet. */
+  private final Map<String, Long> early = new HashMap<>();
 
   /**
    * Starts the processes, and lets each connect as every peer.
@@ -97,6 +102,22 @@ final class Processes implements AutoCloseable {
     }
   }
 
+  /**
+   * One thread of each process wants one lock, until that has changed hands often enough for the compiler, or for as long as
+   * the scale says.
+   */
+  void warmUp() throws Exception {
+    Trials.Contender[] all = peers.stream()
+        .map(peer -> (Trials.Contender) () -> {
+          Result result = new Result(0, PROCESSES, 1);
+          double rate = contend(peer, result, -1, Counted.NOTHING);
+          early.merge(peer, result.violations, Long::sum);
+          return rate;
+        })
+        .toArray(Trials.Contender[]::new);
+    Trials.warmUp(Ticker.system(), 0, scale.longestWarmUp(), all);
+  }
+
   /** All threads of all processes want one lock. */
   List<Figure> contend(Counted counted) throws IOException {
     return contend(scale, peers, PROCESSES, THREADS, counted);
@@ -106,7 +127,12 @@ final class Processes implements AutoCloseable {
   List<Figure> contend(Scale trials, List<String> some, int among, int threads, Counted counted)
       throws IOException {
     Map<String, Result> results = new LinkedHashMap<>();
-    some.forEach(peer -> results.put(peer, new Result(trials.trials(), among, threads)));
+    for (String peer : some) {
+      Result result = new Result(trials.trials(), among, threads);
+      Long seen = early.remove(peer);
+      result.violations = seen == null ? 0 : seen;
+      results.put(peer, result);
+    }
     int warmUps = Math.min(WARM_UPS, trials.warmUps());
     for (int trial = -warmUps; trial < trials.trials(); trial++) {
       for (Map.Entry<String, Result> each : results.entrySet()) {
@@ -118,7 +144,9 @@ final class Processes implements AutoCloseable {
         .toList();
   }
 
-  private void contend(String peer, Result result, int trial, Counted counted) throws IOException {
+  /** Returns cycles per second of the process that got the fewest. */
+  private double contend(String peer, Result result, int trial, Counted counted)
+      throws IOException {
     long counts = count.get();
     Map<String, Long> before = counted.now();
     int among = result.cycles.length;
@@ -127,6 +155,7 @@ final class Processes implements AutoCloseable {
         among, "contend", peer, "many " + peer, scale.trial().toMillis() * 2, threads);
     Map<String, Long> after = counted.now();
     double rate = 0;
+    double least = Double.MAX_VALUE;
     long cycles = 0;
     for (int i = 0; i < among; i++) {
       String[] parts = answers.get(i).split("\t", -1);
@@ -136,7 +165,9 @@ final class Processes implements AutoCloseable {
         cycles += done;
         result.cycles[i][thread] += trial < 0 ? 0 : done;
       }
-      rate += Double.parseDouble(parts[1]);
+      double own = Double.parseDouble(parts[1]);
+      rate += own;
+      least = Math.min(least, own);
       if (trial >= 0) {
         result.waits.addAll(Waits.decode(parts[2]));
       }
@@ -147,6 +178,7 @@ final class Processes implements AutoCloseable {
       after.forEach((what, now) ->
           result.counted.merge(what, (double) (now - before.getOrDefault(what, 0L)), Double::sum));
     }
+    return least;
   }
 
   /** Two processes pass one lock to and fro; returns how long it was on its way. */

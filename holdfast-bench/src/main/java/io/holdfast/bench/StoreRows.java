@@ -70,6 +70,7 @@ final class StoreRows {
   }
 
   void processes(Processes processes, Processes.Counted counted) throws Exception {
+    processes.warmUp();
     add(Workload.PROCESSES, processes.contend(counted));
   }
 

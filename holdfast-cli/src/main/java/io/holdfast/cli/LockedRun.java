@@ -49,6 +49,8 @@ final class LockedRun {
       code = locked(holdfast, supervisor, command, interruptions);
     } catch (InterruptedException e) {
       code = interrupted(interruptions);
+    } finally {
+      messages.settle();
     }
     Optional<Sig> signal = interruptions.first();
     if (signal.isPresent() && code == Exit.of(signal.get())) {
@@ -144,6 +146,7 @@ final class LockedRun {
         throw new CliException(
             Exit.LOST, "lost the lock \"" + hold.lockName() + "\" before the command began");
       }
+      messages.hurry();
       supervisor.start(
           command,
           hold.lockName(),

@@ -1,77 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.cli;
 
-import java.io.PrintStream;
-import java.util.concurrent.locks.ReentrantLock;
+import java.time.Duration;
 
 /** Our lines on stderr: one each, beginning with {@code holdfast:}. */
 final class Messages {
-  private static final String CLEAR_LINE = "\r\u001b[K";
+  /** For how long the exit waits for a stderr that takes nothing. */
+  private static final Duration LONGEST_EXIT = Duration.ofSeconds(10);
 
-  private final PrintStream stderr;
+  private final Stderr stderr;
   private final boolean quiet;
-  private final ReentrantLock lock = new ReentrantLock();
-  private boolean progressShown;
 
   /**
-   * Writes to a stream.
+   * Writes to stderr.
    *
    * @param quiet whether only errors are written
    */
-  Messages(PrintStream stderr, boolean quiet) {
+  Messages(Stderr stderr, boolean quiet) {
     this.stderr = stderr;
     this.quiet = quiet;
   }
 
   /** Something went wrong. */
   void error(String line) {
-    write(line);
+    stderr.line(ours(line));
   }
 
   /** Something that is good to know. */
   void note(String line) {
     if (!quiet) {
-      write(line);
+      stderr.line(ours(line));
     }
   }
 
   /** Shows a line that the next one replaces; for terminals. */
   void progress(String line) {
-    if (quiet) {
-      return;
-    }
-    lock.lock();
-    try {
-      progressShown = true;
-      stderr.print(CLEAR_LINE + "holdfast: " + Failures.oneLine(line));
-      stderr.flush();
-    } finally {
-      lock.unlock();
+    if (!quiet) {
+      stderr.progress(ours(line));
     }
   }
 
   /** Takes the progress line away. */
   void clearProgress() {
-    lock.lock();
-    try {
-      if (progressShown) {
-        progressShown = false;
-        stderr.print(CLEAR_LINE);
-        stderr.flush();
-      }
-    } finally {
-      lock.unlock();
-    }
+    stderr.clearProgress();
   }
 
-  private void write(String line) {
-    lock.lock();
-    try {
-      clearProgress();
-      stderr.println("holdfast: " + Failures.oneLine(line));
-      stderr.flush();
-    } finally {
-      lock.unlock();
-    }
+  /** A command begins: until {@link #settle} nobody waits for stderr. */
+  void hurry() {
+    stderr.hurry();
+  }
+
+  /** The command has ended, and its lock is given back: waits until what was said is written. */
+  void settle() {
+    stderr.settle(LONGEST_EXIT);
+  }
+
+  private static String ours(String line) {
+    return "holdfast: " + Failures.oneLine(line);
   }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.cli;
 
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.text.MessageFormat;
 import java.util.Locale;
 import java.util.ResourceBundle;
@@ -34,10 +36,13 @@ public final class StderrLoggers extends System.LoggerFinder {
         @Nullable String message,
         @Nullable Throwable thrown) {
       if (isLoggable(level)) {
-        System.err.println("holdfast: " + level + ": " + message);
+        StringWriter text = new StringWriter();
+        text.append("holdfast: ").append(level.toString()).append(": ").append(message);
         if (thrown != null) {
-          thrown.printStackTrace();
+          PrintWriter trace = new PrintWriter(text.append(System.lineSeparator()), true);
+          thrown.printStackTrace(trace);
         }
+        Stderr.ours().line(text.toString().stripTrailing());
       }
     }
 

@@ -21,6 +21,6 @@ final class Verbosity {
       throw new CliException(Exit.USAGE, "--quiet and --verbose exclude each other");
     }
     Logging.verbosity(verbose.length);
-    return new Messages(System.err, quiet);
+    return new Messages(Stderr.ours(), quiet);
   }
 }

@@ -53,9 +53,9 @@ final class Commands {
   /** Two jobs, who looks at them, and who ends one. */
   void jobsTakeTurns() {
     String work = work();
-    Job first = holdfast("run", "--lease", "10s", "jobs", work, "A");
+    Job first = holdfast("run", "--lease", "20s", "jobs", work, "A");
     long child = processes.pid("A.pid");
-    Job third = holdfast("run", "-n", "jobs", work, "C");
+    Job third = Processes.answered(() -> holdfast("run", "-n", "jobs", work, "C"));
     Job second = holdfast("run", "jobs", work, "B");
     assertThat(third.exitCode()).as(third::toString).isEqualTo(75);
     assertThat(third.stderr())
@@ -88,7 +88,7 @@ final class Commands {
   /** Killed with kill -9: its command is ended, and the lock is free when its lease has ended, not before. */
   void killFreesTheLockAfterTheLease() {
     String work = work();
-    Job first = holdfast("run", "--lease", "8s", "killed", work, "A");
+    Job first = holdfast("run", "--lease", "15s", "killed", work, "A");
     long child = processes.pid("A.pid");
     Job second = holdfast("run", "killed", work, "B");
     awaitWaiter("killed");
@@ -105,11 +105,12 @@ final class Commands {
   void atLeastKeepsTheLock() {
     Job first = holdfast("run", "--at-least", "10m", "kept", "true");
     assertThat(first.exitCode()).as(first::toString).isZero();
-    Job second = holdfast("run", "-n", "kept", "touch", "ran");
+    Job second = Processes.answered(() -> holdfast("run", "-n", "kept", "touch", "ran"));
     assertThat(second.exitCode()).as(second::toString).isEqualTo(75);
     assertThat(processes.file("ran")).doesNotExist();
     assertThat(holdfast("release", "--force", "--yes", "kept").exitCode()).isZero();
-    assertThat(holdfast("run", "-n", "kept", "touch", "ran").exitCode()).isZero();
+    Job third = holdfast("run", "-w", "1m", "kept", "touch", "ran");
+    assertThat(third.exitCode()).as(third::toString).isZero();
     assertThat(processes.file("ran")).exists();
   }
 
@@ -119,7 +120,7 @@ final class Commands {
    */
   void leaderThatDiesIsSurvived(Runnable killLeader, String... doctorSays) {
     String work = work();
-    Job first = holdfast("run", "--lease", "20s", "leader", work, "A");
+    Job first = holdfast("run", "--lease", "30s", "leader", work, "A");
     processes.pid("A.pid");
     Job second = holdfast("run", "leader", work, "B");
     awaitWaiter("leader");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.cli;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.holdfast.testkit.sql.SqlKind;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -14,6 +16,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
@@ -30,6 +33,8 @@ final class Processes implements BeforeEachCallback, AfterEachCallback {
   private static final boolean SIGNALS_IGNORED = signalsAreIgnored();
 
   private static final AtomicInteger TESTS = new AtomicInteger();
+
+  private static final int MOST_TRIES = 5;
 
   private final List<Job> jobs = new ArrayList<>();
   private Path folder = Path.of("set before each test");
@@ -99,6 +104,45 @@ final class Processes implements BeforeEachCallback, AfterEachCallback {
 
   Job holdfast(Map<String, String> environment, String... arguments) {
     return start(environment, holdfastLine(List.of(), arguments));
+  }
+
+  /** The same, again and again until it has ended with an answer of the store. */
+  Job answered(String... arguments) {
+    return answered(() -> holdfast(arguments));
+  }
+
+  /**
+   * Starts something until it has ended with an answer of the store, a few times at most. A try has two seconds for one,
+   * in a JVM that has just begun; on a machine that stands still for so long it ends with 69, which says nothing.
+   */
+  static Job answered(Supplier<Job> tries) {
+    Job job = tries.get();
+    for (int i = 1; i < MOST_TRIES && job.exitCode() == Exit.UNAVAILABLE; i++) {
+      job = tries.get();
+    }
+    return job;
+  }
+
+  /**
+   * Takes a lock, which has to be free now: one that is left to its lease is not.
+   *
+   * @param lock its name, with options before it
+   */
+  void assertFree(String... lock) {
+    Job job = holdfast(taking(List.of("-n"), lock));
+    if (job.exitCode() == Exit.UNAVAILABLE) {
+      // There was no answer in time, see above; and what was asked for may now be in the way.
+      job = holdfast(taking(List.of("-w", "1m"), lock));
+    }
+    assertThat(job.exitCode()).as(this::everything).isZero();
+  }
+
+  private static String[] taking(List<String> how, String... lock) {
+    List<String> line = new ArrayList<>(List.of("run"));
+    line.addAll(how);
+    line.addAll(List.of(lock));
+    line.add("true");
+    return line.toArray(String[]::new);
   }
 
   /** {@code holdfast run} with one shell or the other as the supervisor. */

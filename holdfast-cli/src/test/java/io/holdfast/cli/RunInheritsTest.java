@@ -23,7 +23,7 @@ class RunInheritsTest {
   void run_closedStreams_doNoHarm(String closed) {
     Job job = inShell("\"$@\" " + closed, "run", "lock", "sh", "-c", "exit 7");
     assertThat(job.exitCode()).as(job::toString).isEqualTo(7);
-    assertThat(processes.holdfast("run", "-n", "lock", "true").exitCode()).isZero();
+    processes.assertFree("lock");
   }
 
   @Test
@@ -39,7 +39,7 @@ class RunInheritsTest {
     assertThat(job.exitCode()).as(job::toString).isZero();
     assertThat(job.stdout()).isEqualTo("y\n");
     assertThat(processes.read("status")).isEqualTo("141\n");
-    assertThat(processes.holdfast("run", "-n", "lock", "true").exitCode()).isZero();
+    processes.assertFree("lock");
   }
 
   @ParameterizedTest

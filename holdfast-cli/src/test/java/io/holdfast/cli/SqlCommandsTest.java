@@ -54,10 +54,10 @@ class SqlCommandsTest {
   void jobs_takeTurns(SqlKind kind) {
     use(kind);
     String work = work();
-    Job first = processes.holdfast("run", "--lease", "10s", "jobs", work, "A");
+    Job first = processes.holdfast("run", "--lease", "20s", "jobs", work, "A");
     long child = processes.pid("A.pid");
-    Job third = processes.holdfast("run", "-n", "jobs", work, "C");
-    Job late = processes.holdfast("run", "-w", "300ms", "-E", "3", "jobs", work, "D");
+    Job third = processes.answered("run", "-n", "jobs", work, "C");
+    Job late = processes.answered("run", "-w", "300ms", "-E", "3", "jobs", work, "D");
     Job second = processes.holdfast("run", "--fair", "jobs", work, "B");
     assertThat(third.exitCode()).as(third::toString).isEqualTo(75);
     assertThat(third.stderr())
@@ -102,7 +102,7 @@ class SqlCommandsTest {
   void kill_ofTheHolder_freesTheLockAfterItsLease(SqlKind kind) {
     use(kind);
     String work = work();
-    Job first = processes.holdfast("run", "--lease", "8s", "killed", work, "A");
+    Job first = processes.holdfast("run", "--lease", "15s", "killed", work, "A");
     long child = processes.pid("A.pid");
     Job second = processes.holdfast("run", "killed", work, "B");
     Await.until("B waits", () -> wanted(kind).equals("1"), processes::everything);
@@ -119,9 +119,9 @@ class SqlCommandsTest {
   @EnumSource
   void atLeast_keepsTheLock(SqlKind kind) {
     use(kind);
-    Job first = processes.holdfast("run", "-n", "--at-least", "1h", "hourly", "true");
+    Job first = processes.holdfast("run", "-w", "1m", "--at-least", "1h", "hourly", "true");
     assertThat(first.exitCode()).as(first::toString).isZero();
-    Job refused = processes.holdfast("run", "-n", "hourly", "true");
+    Job refused = processes.answered("run", "-n", "hourly", "true");
     assertThat(refused.exitCode()).as(refused::toString).isEqualTo(75);
     assertThat(refused.stderr()).contains("kept for another ");
   }
@@ -151,7 +151,8 @@ class SqlCommandsTest {
         "DROP TABLE IF EXISTS holdfast_version");
     Map<String, String> require =
         Map.of("HOLDFAST_STORE", processes.store() + "&holdfast.tables=require");
-    Job without = processes.holdfast(require, "run", "-n", "lock", "true");
+    Job without =
+        Processes.answered(() -> processes.holdfast(require, "run", "-n", "lock", "true"));
     assertThat(without.exitCode()).as(without::toString).isEqualTo(77);
     assertThat(without.stderr()).contains("holdfast ddl");
     String plain = exitedStdout(processes.holdfast("ddl"));
@@ -166,7 +167,7 @@ class SqlCommandsTest {
         }
       }
     }
-    Job with = processes.holdfast(require, "run", "-n", "lock", "true");
+    Job with = processes.holdfast(require, "run", "-w", "1m", "lock", "true");
     assertThat(with.exitCode()).as(with::toString).isZero();
     for (String table : List.of("holdfast_fence", "holdfast_row", "holdfast_version")) {
       assertThat(server.query("SELECT COUNT(*) FROM " + table)).containsExactly("0");
@@ -180,8 +181,9 @@ class SqlCommandsTest {
     use(kind);
     String good = processes.store();
     String wrong = good.replace("password=secret", "password=guessed");
+    Map<String, String> guessed = Map.of("HOLDFAST_STORE", wrong);
     Job refused =
-        processes.holdfast(Map.of("HOLDFAST_STORE", wrong), "run", "-n", "lock", "touch", "ran");
+        Processes.answered(() -> processes.holdfast(guessed, "run", "-n", "lock", "touch", "ran"));
     assertThat(refused.exitCode()).as(refused::toString).isEqualTo(77);
     assertThat(refused.stderr()).startsWith("holdfast: ").hasLineCount(1).doesNotContain("guessed");
     String nobody =

@@ -34,7 +34,7 @@ class SupervisorTest {
     job.signal("INT");
     assertThat(job.exitCode()).as(job::toString).isEqualTo(130);
     processes.untilGone(child);
-    assertThat(processes.holdfast("run", "-n", "lock", "true").exitCode()).isZero();
+    processes.assertFree("lock");
   }
 
   /** The command's group does not act on signals before it has begun; what comes earlier is not lost, and nothing is run. */
@@ -56,7 +56,7 @@ class SupervisorTest {
     assertThat(processes.read("lines").split("echo go", 2)[0])
         .as("it may go on only when the signal has been sent")
         .contains("pass_on \"$order\"");
-    assertThat(processes.holdfast("run", "-n", "lock", "true").exitCode()).isZero();
+    processes.assertFree("lock");
   }
 
   /** bash loses what it catches on its way into exec, so that its shell for the command must catch none of what we send. */
@@ -87,7 +87,7 @@ class SupervisorTest {
     Processes.signal("KILL", processes.pid("held.pid"));
     assertThat(job.exitCode()).as(job::toString).isEqualTo(70);
     assertThat(processes.file("ran")).doesNotExist();
-    assertThat(processes.holdfast("run", "-n", "lock", "true").exitCode()).isZero();
+    processes.assertFree("lock");
   }
 
   @Test
@@ -109,11 +109,11 @@ class SupervisorTest {
     long child = processes.pid("child.pid");
     job.process().children().forEach(ProcessHandle::destroyForcibly);
     job.untilStderr("the supervisor of the command was killed");
-    assertThat(processes.holdfast("run", "-n", "lock", "true").exitCode()).isEqualTo(75);
+    assertThat(processes.answered("run", "-n", "lock", "true").exitCode()).isEqualTo(75);
     assertThat(Processes.isAlive(child)).isTrue();
     processes.touch("go");
     assertThat(job.exitCode()).as(job::toString).isEqualTo(137);
-    assertThat(processes.holdfast("run", "-n", "lock", "true").exitCode()).isZero();
+    processes.assertFree("lock");
   }
 
   @Test

@@ -8,16 +8,15 @@ import io.holdfast.HoldLostException;
 import io.holdfast.HoldState;
 import io.holdfast.LossReason;
 import io.holdfast.Ticker;
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -28,9 +27,8 @@ class WatchTest {
   private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
   private final FakeChild child = new FakeChild(events);
   private final FakeHold hold = new FakeHold();
-  private final ByteArrayOutputStream said = new ByteArrayOutputStream();
-  private final Messages messages =
-      new Messages(new PrintStream(said, true, StandardCharsets.UTF_8), false);
+  private final StuckStream stream = new StuckStream().flow();
+  private Messages messages = new Messages(stream.stderr(), false);
 
   @Test
   void untilEnded_commandEnds_returnsItsStatus() throws InterruptedException {
@@ -110,8 +108,33 @@ class WatchTest {
     assertThat(said()).contains("the command goes on (--on-lost warn)");
   }
 
+  /** A terminal that Ctrl-S has stopped, or a pipe that nobody reads. */
+  @Test
+  void untilEnded_stderrTakesNothing_killsInTimeAndSaysWhyLater() throws Exception {
+    StuckStream stuck = new StuckStream();
+    messages = new Messages(stuck.stderr(), false);
+    messages.hurry();
+    hold.remaining = Duration.ofSeconds(9);
+    child.endsAt = Sig.KILL;
+    FutureTask<Integer> watch = new FutureTask<>(() -> watch(true).untilEnded());
+    new Thread(watch, "watch").start();
+    stuck.untilReached();
+    assertThat(child.orders).containsExactly(Sig.TERM);
+    hold.remaining = Duration.ZERO;
+    assertThat(watch.get(Await.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isEqualTo(137);
+    assertThat(child.orders).containsExactly(Sig.TERM, Sig.KILL);
+    assertThat(stuck.taken()).isEmpty();
+    stuck.flow();
+    messages.settle();
+    assertThat(stuck.taken().lines())
+        .satisfiesExactly(
+            line -> assertThat(line).startsWith("holdfast: the lock \"a lock\" could not be"),
+            line -> assertThat(line).isEqualTo(LOST + "; the command is being killed"));
+    stuck.untilWriterHasEnded();
+  }
+
   private String said() {
-    return said.toString(StandardCharsets.UTF_8);
+    return stream.taken();
   }
 
   private Watch watch(boolean kills) {
@@ -131,7 +154,7 @@ class WatchTest {
   }
 
   private static final class FakeChild implements Child {
-    final List<Sig> orders = new ArrayList<>();
+    final List<Sig> orders = new CopyOnWriteArrayList<>();
     private final BlockingQueue<Event> events;
 
     @Nullable
@@ -159,7 +182,7 @@ class WatchTest {
   }
 
   private static final class FakeHold implements Hold {
-    Duration remaining = Duration.ofSeconds(29);
+    volatile Duration remaining = Duration.ofSeconds(29);
     boolean released;
 
     @Override
