@@ -162,8 +162,7 @@ class RunSignalsTest {
         "trap 'echo told >>log' TERM",
         "echo $$ >child.pid",
         LOOP);
-    Job job =
-        processes.holdfastWith(shell, "run", "--lease", "9s", "--grace", "4s", "lock", work);
+    Job job = processes.holdfastWith(shell, "run", "--lease", "9s", "--grace", "4s", "lock", work);
     long child = processes.pid("child.pid");
     long grandchild = processes.pid("grandchild.pid");
     job.signal("KILL");
