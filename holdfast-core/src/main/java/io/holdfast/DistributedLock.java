@@ -167,6 +167,10 @@ public interface DistributedLock {
    * @return true if the work ran; false only if somebody else has the lock
    * @throws X what the work throws; the lock is then released at once, {@code holdAtLeast} or not
    * @throws HoldLostException if the work returned but the hold had been lost by then
+   * @throws IllegalStateException if the client is closed
+   * @throws StoreUnavailableException if the store could not be asked; the work has not run then
+   * @throws AcquireUnknownException if the store was asked and stayed silent; the work has not run then
+   * @throws ConfigurationException if the store turns out to be unusable as configured
    */
   @CheckReturnValue
   <X extends Exception> boolean tryRun(Work<X> work) throws X;
@@ -181,6 +185,10 @@ public interface DistributedLock {
    * @throws X what the work throws
    * @throws InterruptedException if interrupted while waiting for the lock
    * @throws HoldLostException if the work returned but the hold had been lost by then
+   * @throws IllegalStateException if this very thread has the lock, as for {@link #acquire()}, or the client is closed
+   * @throws StoreUnavailableException if the store could not be asked; the work has not run then
+   * @throws AcquireUnknownException if the store was asked and stayed silent; the work has not run then
+   * @throws ConfigurationException if the store turns out to be unusable as configured
    */
   <X extends Exception> void run(Work<X> work) throws X, InterruptedException;
 
@@ -194,6 +202,10 @@ public interface DistributedLock {
    * @throws X what the work throws
    * @throws InterruptedException if interrupted while waiting for the lock
    * @throws HoldLostException if the work returned but the hold had been lost by then
+   * @throws IllegalStateException if this very thread has the lock, as for {@link #acquire()}, or the client is closed
+   * @throws StoreUnavailableException if the store could not be asked; the work has not run then
+   * @throws AcquireUnknownException if the store was asked and stayed silent; the work has not run then
+   * @throws ConfigurationException if the store turns out to be unusable as configured
    */
   <T extends @Nullable Object, X extends Exception> T call(WorkWithResult<T, X> work)
       throws X, InterruptedException;

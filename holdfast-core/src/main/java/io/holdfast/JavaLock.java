@@ -29,6 +29,8 @@ public interface JavaLock extends Lock {
    *
    * @throws InterruptedException if interrupted
    * @throws IllegalStateException as {@link #lock()}
+   * @throws StoreUnavailableException as {@link #lock()}
+   * @throws AcquireUnknownException as {@link #lock()}
    */
   @Override
   void lockInterruptibly() throws InterruptedException;

@@ -6,6 +6,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** Writes Markdown: a page for each group, one for all, and a part of the READMEs. */
 final class Pages {
@@ -117,8 +118,12 @@ final class Pages {
         .append("\n![one thread](uncontended.svg)\n\n![16 threads, one lock](one-lock.svg)\n\n");
     for (Measured measured : all) {
       page.append(Text.of(
-          "* [%s](%s.md), [%s.json](%s.json)%n",
-          measured.group(), measured.group(), measured.group(), measured.group()));
+          "* [%s](%s.md), [%s.json](%s.json): %s%n",
+          measured.group(),
+          measured.group(),
+          measured.group(),
+          measured.group(),
+          measured.about().stream().filter(Machine::tellsRuns).collect(Collectors.joining("; "))));
     }
     double violations = all.stream()
         .flatMap(measured -> measured.rows().stream())
@@ -150,6 +155,27 @@ final class Pages {
     return part.toString();
   }
 
+  /** The part of the page that helps to choose: what a cycle and a hand-over take on each store. */
+  static String choosing(List<Measured> all) {
+    StringBuilder part = new StringBuilder(
+        line(List.of("Store", "Cycles a second", "Of the plainest pair's", "A hand-over"))
+            + "|---|---|---|---|\n");
+    for (String store : Measured.stores(all)) {
+      Optional<Row> cycle = Measured.find(all, store, Workload.UNCONTENDED);
+      part.append(line(List.of(
+          store,
+          cycle.map(row -> Text.number(row.ours().median())).orElse("–"),
+          cycle
+              .flatMap(row -> row.best(Role.FLOOR)
+                  .map(floor -> Text.of("%.2f", row.ours().median() / floor.median())))
+              .orElse("–"),
+          Measured.find(all, store, Workload.HAND_OVER)
+              .map(row -> Text.number(row.ours().median()) + " ms")
+              .orElse("–"))));
+    }
+    return part.toString();
+  }
+
   private static String name(Workload workload, boolean chinese) {
     return chinese ? workload.chinese(0) : workload.english(0);
   }
@@ -172,9 +198,7 @@ final class Pages {
     List<String> behind = new ArrayList<>();
     for (Measured measured : all) {
       for (Row row : measured.rows()) {
-        // how it grows is on the store's page
-        boolean grows = row.workload() == Workload.WAITERS || row.workload() == Workload.LOCKS;
-        if (row.store().equals(store) && row.isBehind() && !grows) {
+        if (row.store().equals(store) && row.isBehind()) {
           String what =
               chinese ? row.workload().chinese(row.size()) : row.workload().english(row.size());
           behind.add(what + (chinese ? "：" : ": ") + row.winner());

@@ -12,8 +12,8 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Keeps what was measured in {@code docs/benchmarks}, a JSON file for each group, and makes pages, charts and the READMEs'
- * part from all that is there: so that a group can be measured anew without the others.
+ * Keeps what was measured in {@code docs/benchmarks}, a JSON file for each group, and makes pages, charts and the parts of
+ * other pages from all that is there: so that a group can be measured anew without the others.
  */
 final class Results {
   private static final String BEGIN = "<!-- bench -->\n";
@@ -69,6 +69,7 @@ final class Results {
     Files.writeString(folder.resolve("README.md"), Pages.index(all));
     replace(root.resolve("README.md"), Pages.readme(all, false));
     replace(root.resolve("README.zh-CN.md"), Pages.readme(all, true));
+    replace(root.resolve("docs").resolve("choosing.md"), Pages.choosing(all));
   }
 
   /** Replaces what stands between the marks. */

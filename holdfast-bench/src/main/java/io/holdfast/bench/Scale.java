@@ -33,7 +33,7 @@ record Scale(
   private static final List<Integer> ALL_LOCKS = List.of(1, 16, 256);
   private static final List<Integer> MANY = List.of(10_000, 100_000);
 
-  /** What the published numbers are made with. */
+  /** What is meant to be published; each page says what its own numbers were made with. */
   static final Scale FULL = new Scale(
       25,
       Duration.ofSeconds(15),

@@ -17,7 +17,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The bench runs, all of it; how fast, no test says. */
 class BenchTest {
-  private static final List<String> READMES = List.of("README.md", "README.zh-CN.md");
+  private static final List<String> WRITTEN_INTO =
+      List.of("README.md", "README.zh-CN.md", "docs/choosing.md");
 
   @TempDir
   Path root;
@@ -61,7 +62,7 @@ class BenchTest {
         .isNotEmpty()
         .allMatch(figure -> figure.beside(Figure.LOST) == 0);
     // and whatever they are, they can be written down
-    readmes();
+    pagesOfOthers();
     Results results = new Results(root);
     all.forEach(results::keep);
     results.write();
@@ -80,11 +81,17 @@ class BenchTest {
     };
   }
 
-  private void readmes() throws IOException {
-    for (String file : READMES) {
+  private void pagesOfOthers() throws IOException {
+    Files.createDirectories(root.resolve("docs"));
+    for (String file : WRITTEN_INTO) {
       Files.writeString(
           root.resolve(file), "before\n<!-- bench -->\nold\n<!-- /bench -->\nafter\n");
     }
+  }
+
+  private static Row grown(String store, int size, double ours, double peer) {
+    Row row = row(store, ours, peer);
+    return new Row(store, Workload.WAITERS, size, row.figures(), List.of(), row.load());
   }
 
   private static Row row(String store, double ours, double peer) {
@@ -103,12 +110,16 @@ class BenchTest {
   /** The part of a README replaces the one before, and nothing else; where a peer is ahead, that is said. */
   @Test
   void pages_sayWhoIsAhead() throws Exception {
-    readmes();
+    pagesOfOthers();
     Results results = new Results(root);
     Measured ahead =
         new Measured("redis", List.of("commit c0ffee"), 0.5, 1.5, List.of(row("Redis", 100, 50)));
-    Measured behind =
-        new Measured("etcd", List.of("commit c0ffee"), 0.5, 1.5, List.of(row("etcd", 100, 150)));
+    Measured behind = new Measured(
+        "etcd",
+        List.of("commit c0ffee"),
+        0.5,
+        1.5,
+        List.of(row("etcd", 100, 150), grown("etcd", 4, 100, 150)));
     results.keep(ahead);
     results.keep(behind);
     results.write();
@@ -116,11 +127,17 @@ class BenchTest {
     assertThat(Files.readString(root.resolve("README.md")))
         .startsWith("before\n<!-- bench -->\n![")
         .contains("| Redis | 100 /s; floor 100; Curator's mutex 50.0 | – | – | – |\n")
-        .contains("one thread, a free lock: **Curator's mutex**, 1.50 x |\n<!-- /bench -->")
+        .contains("one thread, a free lock: **Curator's mutex**, 1.50 x; ")
+        .contains(
+            "; 4 threads of 1 to 4 processes, one lock: **Curator's mutex**, 1.50 x |\n<!-- /bench -->")
         .endsWith("\nafter\n")
         .doesNotContain("old");
     assertThat(Files.readString(root.resolve("README.zh-CN.md")))
         .contains("单线程，空闲的锁：**Curator's mutex**, 1.50 x");
+    assertThat(Files.readString(root.resolve("docs/choosing.md")))
+        .startsWith("before\n")
+        .contains("| Redis | 100 | 1.00 | – |\n")
+        .endsWith("\nafter\n");
     Path pages = root.resolve("docs/benchmarks");
     assertThat(Files.readString(pages.resolve("redis.md")))
         .contains(
@@ -130,7 +147,8 @@ class BenchTest {
             "2.00, met",
             "(redis-throughput.svg)");
     assertThat(Files.readString(pages.resolve("README.md")))
-        .contains("| **Curator's mutex**, 1.50 x |", "0.67, **missed**", "(redis.md)");
+        .contains(
+            "| **Curator's mutex**, 1.50 x |", "0.67, **missed**", "(redis.json): commit c0ffee");
   }
 
   /** A chart is an SVG that shows every contender, also one with a bar of no height. */

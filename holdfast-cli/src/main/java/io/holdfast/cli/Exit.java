@@ -23,6 +23,9 @@ final class Exit {
   /** Our bug. */
   static final int BUG = 70;
 
+  /** The system refused what every run needs: a process, a signal. */
+  static final int SYSTEM = 71;
+
   /** The state folder or a temporary folder could not be made. */
   static final int CANNOT_CREATE = 73;
 

@@ -19,7 +19,8 @@ import picocli.CommandLine.Parameters;
       "",
       "The holder is not stopped by this: it learns of it at its next renewal (a third of its lease) and may be working"
           + " until then, beside the next holder. It is kept from writing only where the resource checks tokens and the"
-          + " next holder has written. Exits with 0 if the hold was ended, 1 if there was nothing to end.",
+          + " next holder has written. Exits with 0 if the hold was ended, 1 if it was not: nobody had the lock, it changed hands"
+          + " meanwhile, or you said no.",
       ""
     },
     footer = {"", "Example:", "  holdfast release --force nightly"},

@@ -70,10 +70,10 @@ final class VerifyCommand implements Callable<Integer> {
   @Option(
       names = "--duration",
       paramLabel = "D",
-      description = "For how long there are faults (60s).")
+      description = "For how long there are faults (60s; 1h at most).")
   Duration duration = Duration.ofSeconds(60);
 
-  @Option(names = "--clients", paramLabel = "N", description = "How many processes (8).")
+  @Option(names = "--clients", paramLabel = "N", description = "How many processes (8; 2 to 64).")
   int clients = 8;
 
   @Option(
@@ -94,7 +94,10 @@ final class VerifyCommand implements Callable<Integer> {
               + " arrange while this runs.")
   List<String> faults = List.of("pause", "kill");
 
-  @Option(names = "--protocol", paramLabel = "NAME", description = "A lock from the textbooks.")
+  @Option(
+      names = "--protocol",
+      paramLabel = "NAME",
+      description = "A lock from the textbooks; --list has them.")
   String protocol = Protocol.HOLDFAST.label();
 
   @Option(names = "--list", description = "Print the protocols, and what is known of them.")
@@ -148,13 +151,28 @@ final class VerifyCommand implements Callable<Integer> {
     // opened before: who waits for a verdict should not be told then that it cannot be written
     try (Writer facts = open(history);
         Writer page = open(report)) {
-      Verdict verdict = verification.run();
-      messages.clearProgress();
-      verification.writeHistory(facts);
+      Verdict verdict;
+      try {
+        verdict = run(verification);
+      } finally {
+        // also of a run that came to no end: what was seen until then is not to be had again
+        messages.clearProgress();
+        verification.writeHistory(facts);
+      }
       verification.writeReport(verdict, choice.toString(), page);
       return say(verdict, chosen);
     } catch (IOException e) {
       throw new CliException(Exit.CANNOT_CREATE, Failures.oneLine(String.valueOf(e)), e);
+    }
+  }
+
+  /** A process that does not start, or cannot be stopped, is the system's, and no file that cannot be written. */
+  private static Verdict run(Verification verification) throws InterruptedException {
+    try {
+      return verification.run();
+    } catch (IOException e) {
+      throw new CliException(
+          Exit.SYSTEM, "no verdict: " + Failures.oneLine(String.valueOf(e.getMessage())), e);
     }
   }
 

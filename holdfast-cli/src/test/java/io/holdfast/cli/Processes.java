@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
@@ -106,7 +107,15 @@ final class Processes implements BeforeEachCallback, AfterEachCallback {
     return start(environment, holdfastLine(List.of(), arguments));
   }
 
-  /** The same, again and again until it has ended with an answer of the store. */
+  /** {@code holdfast verify} with three clients, on a store that other tests may use. */
+  Job verify(String uri, String... options) {
+    String[] line = Stream.concat(
+            Stream.of("verify", "--store", uri, "--clients", "3", "--yes"), Arrays.stream(options))
+        .toArray(String[]::new);
+    return holdfast(line);
+  }
+
+  /** {@code holdfast} as before, again and again until it has ended with an answer of the store. */
   Job answered(String... arguments) {
     return answered(() -> holdfast(arguments));
   }

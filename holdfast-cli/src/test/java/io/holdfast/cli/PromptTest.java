@@ -16,7 +16,11 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The launcher, typed at the prompt of a shell with job control. */
+/**
+ * The launcher, typed at the prompt of a shell with job control. Commands that are stopped while they may be starting
+ * another program are bash's: a shell that starts them by vfork(2) cannot be stopped together with a child that was before
+ * its exec, and no shell around it is told of the stop then, ours or any other.
+ */
 class PromptTest {
   private static Path tree = Path.of("set before all tests");
 
@@ -74,7 +78,7 @@ class PromptTest {
   @Test
   void wantsTheTerminalWhileItGetsIt_goesOn() {
     Job shell = prompt();
-    shell.type("'" + tree + "/holdfast' run lock sh -c 'echo $$ >child.pid; cat; exit 6'\n");
+    shell.type("'" + tree + "/holdfast' run lock bash -c 'echo $$ >child.pid; cat; exit 6'\n");
     long child = processes.pid("child.pid");
     Await.until(
         "the command has the terminal", () -> Processes.hasTerminal(child), processes::everything);
@@ -93,7 +97,7 @@ class PromptTest {
     Job shell = prompt();
     shell.type(
         "'" + tree
-            + "/holdfast' run lock sh -c 'echo $$ >child.pid; until [ -e go ]; do sleep 0.05; done; echo done >>log'\n");
+            + "/holdfast' run lock bash -c 'echo $$ >child.pid; until [ -e go ]; do sleep 0.05; done; echo done >>log'\n");
     long child = processes.pid("child.pid");
     shell.type(Pty.CTRL_Z);
     shell.untilStdout("Stopped");
@@ -121,7 +125,7 @@ class PromptTest {
         "script",
         "echo $$ >script.pid",
         "'" + tree
-            + "/holdfast' run lock sh -c 'echo $$ >child.pid; until [ -e go ]; do sleep 0.05; done; exit 6'",
+            + "/holdfast' run lock bash -c 'echo $$ >child.pid; until [ -e go ]; do sleep 0.05; done; exit 6'",
         "echo status=$?");
     Job shell = prompt();
     shell.type(script + "\n");

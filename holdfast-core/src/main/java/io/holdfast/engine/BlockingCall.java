@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.engine;
 
-import io.holdfast.Hold;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -128,8 +127,8 @@ final class BlockingCall {
     return outcome();
   }
 
-  private void giveBack(Hold hold) {
-    boolean stillOurs = EngineLock.releaseQuietly(hold, true);
+  private void giveBack(EngineHold hold) {
+    boolean stillOurs = hold.releaseQuietly(true);
     LOG.log(Level.DEBUG, "lock={0}: hold ended before it was taken, ours={1}", lock.key, stillOurs);
   }
 

@@ -117,14 +117,25 @@ public final class EngineHold implements Hold, Outcome {
 
   @Override
   public void close() {
+    boolean unused = releaseQuietly(false);
+  }
+
+  /**
+   * Releases; a store that does not confirm it is a line in the log.
+   *
+   * @param now whether {@code holdAtLeast} does not count
+   * @return false only if the hold was not ours any more
+   */
+  boolean releaseQuietly(boolean now) {
     try {
-      release();
+      return releaseAndWait(now);
     } catch (HoldfastException e) {
       LOG.log(
           Level.WARNING,
           "lock=" + lockName() + " token=" + token()
               + ": the store did not confirm the release; it goes on in the background",
           e);
+      return true;
     }
   }
 

@@ -5,13 +5,11 @@ import io.holdfast.AcquireTimeoutException;
 import io.holdfast.DistributedLock;
 import io.holdfast.Hold;
 import io.holdfast.HoldLostException;
-import io.holdfast.HoldfastException;
 import io.holdfast.JavaLock;
 import io.holdfast.LockOptions;
 import io.holdfast.Work;
 import io.holdfast.WorkWithResult;
 import io.holdfast.spi.LockKey;
-import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -21,8 +19,6 @@ import org.jspecify.annotations.Nullable;
 
 /** A name and options: turns calls into requests, and outcomes into results. */
 final class EngineLock implements DistributedLock {
-  private static final System.Logger LOG = System.getLogger("io.holdfast");
-
   final Engine engine;
   final LockKey key;
   final LockOptions options;
@@ -132,6 +128,7 @@ final class EngineLock implements DistributedLock {
 
   private <T extends @Nullable Object, X extends Exception> T doAndRelease(
       Hold hold, WorkWithResult<T, X> work) throws X {
+    EngineHold held = (EngineHold) hold;
     T result;
     boolean done = false;
     try {
@@ -139,30 +136,16 @@ final class EngineLock implements DistributedLock {
       done = true;
     } finally {
       if (!done) {
-        releaseQuietly(hold, true);
+        held.releaseQuietly(true);
       }
     }
-    EngineHold held = (EngineHold) hold;
     boolean wasOurs = held.isOursByState();
-    boolean ours = releaseQuietly(hold, false);
+    boolean ours = held.releaseQuietly(false);
     HoldLostException loss = ours ? null : held.lossAtRelease(wasOurs);
     if (loss != null) {
       throw loss;
     }
     return result;
-  }
-
-  static boolean releaseQuietly(Hold hold, boolean now) {
-    try {
-      return now ? hold.releaseNow() : hold.release();
-    } catch (HoldfastException e) {
-      LOG.log(
-          Level.WARNING,
-          "lock=" + hold.lockName() + ": the store did not confirm the release; it goes on in the"
-              + " background",
-          e);
-      return true;
-    }
   }
 
   // requests

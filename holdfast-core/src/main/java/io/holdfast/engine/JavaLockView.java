@@ -3,9 +3,7 @@ package io.holdfast.engine;
 
 import io.holdfast.Hold;
 import io.holdfast.HoldLostException;
-import io.holdfast.HoldfastException;
 import io.holdfast.JavaLock;
-import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -13,8 +11,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The reentrant view of a lock; what is shared between views is in {@link ThreadLock}. */
 final class JavaLockView implements JavaLock {
-  private static final System.Logger LOG = System.getLogger("io.holdfast");
-
   private final EngineLock lock;
   private final ThreadLock shared;
 
@@ -88,17 +84,7 @@ final class JavaLockView implements JavaLock {
     }
     boolean wasOurs = owner.hold.isOursByState();
     shared.disown(owner);
-    boolean ours;
-    try {
-      ours = owner.hold.release();
-    } catch (HoldfastException e) {
-      LOG.log(
-          Level.WARNING,
-          "lock=" + lock.name() + ": the store did not confirm the release; it goes on in the"
-              + " background",
-          e);
-      return;
-    }
+    boolean ours = owner.hold.releaseQuietly(false);
     if (!ours) {
       throwIfLost(owner.hold.lossAtRelease(wasOurs));
     }

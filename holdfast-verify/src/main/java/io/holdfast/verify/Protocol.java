@@ -177,7 +177,7 @@ public enum Protocol {
     return switch (kind) {
       case ANY -> true;
       case REDIS -> uri.startsWith("redis:") || uri.startsWith("rediss:");
-      case SQL -> uri.startsWith("jdbc:postgresql:") || uri.startsWith("jdbc:mariadb:");
+      case SQL -> SqlLocker.takes(uri);
       case ZOOKEEPER -> uri.startsWith("zookeeper://") && isPlain(uri);
       case SENTINEL -> Sentinels.areIn(uri);
       case REDLOCK -> uri.startsWith("redlock://") && isPlain(uri);

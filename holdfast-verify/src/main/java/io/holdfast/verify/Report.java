@@ -78,7 +78,8 @@ final class Report {
         + ",\"held\":[" + held + "],\"marks\":[" + String.join(",", marks) + "]}";
   }
 
-  private static boolean isMark(What what) {
+  /** Whether it is drawn at its moment; the page has a sign for each of these. */
+  static boolean isMark(What what) {
     return switch (what) {
       case PAUSED,
           RESUMED,

@@ -9,6 +9,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** The textbook's locks in a table, written as the textbooks have them, flaws included: see {@link Protocol}. */
 final class SqlLocker implements Locker, Protocol.Cleaning {
@@ -24,7 +25,7 @@ final class SqlLocker implements Locker, Protocol.Cleaning {
     this.lease = lease;
     isPostgres = uri.startsWith("jdbc:postgresql:");
     try {
-      connection = DriverManager.getConnection(withoutOurs(uri));
+      connection = DriverManager.getConnection(driversOwn(uri));
       try {
         makeTable();
       } catch (SQLException e) {
@@ -43,9 +44,15 @@ final class SqlLocker implements Locker, Protocol.Cleaning {
     }
   }
 
-  /** The driver does not know the parameters that are meant for us. */
-  private static String withoutOurs(String uri) {
-    return uri.replaceAll("([?&])holdfast\\.[^&]*&?", "$1").replaceAll("[?&]$", "");
+  static boolean takes(String uri) {
+    return Stream.of("jdbc:postgresql:", "jdbc:mariadb:", "jdbc:mysql:").anyMatch(uri::startsWith);
+  }
+
+  /** The driver does not know the parameters that are meant for us; and MariaDB's is there, which serves MySQL too. */
+  private static String driversOwn(String uri) {
+    return uri.replaceAll("([?&])holdfast\\.[^&]*&?", "$1")
+        .replaceAll("[?&]$", "")
+        .replaceFirst("^jdbc:mysql:", "jdbc:mariadb:");
   }
 
   @Override

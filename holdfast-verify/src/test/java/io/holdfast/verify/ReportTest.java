@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -46,6 +47,11 @@ class ReportTest {
         fact(What.VALID, 2.5, "0.0", 10));
     List<Violation> violations = Judgement.of(facts);
     assertThat(violations).hasSize(1);
+    List<Fact> drawn = new ArrayList<>(facts);
+    Arrays.stream(What.values())
+        .filter(Report::isMark)
+        .map(what -> Fact.of(what, SECOND * 2, ""))
+        .forEach(drawn::add);
     VerifySettings settings = Runs.with(false, Set.of(Fault.PAUSE));
     Verdict verdict = new Verdict(
         Verdict.Outcome.BROKEN, Map.of("grants", 1234L), List.of("I1"), List.of("I1"), "");
@@ -53,7 +59,7 @@ class ReportTest {
     Files.writeString(
         page,
         Report.page(
-            verdict, "redis://here/</script><b id=\"got-in\">", settings, facts, violations));
+            verdict, "redis://here/</script><b id=\"got-in\">", settings, drawn, violations));
   }
 
   private String look(String... options) {
@@ -84,6 +90,13 @@ class ReportTest {
     double scale = (960 - 70 - 10) / 3.0;
     assertThat(Double.parseDouble(culprit.group(1))).isBetween(69.9, 70.1);
     assertThat(Double.parseDouble(culprit.group(2))).isBetween(1.5 * scale - 1, 1.5 * scale + 1);
+  }
+
+  /** One without a sign would be a place on the page that only a mouse finds. */
+  @Test
+  void whateverIsMarked_hasASign() {
+    String seen = look("--dump-dom");
+    assertThat(seen).contains("failed_over at 2000 ms").doesNotContainPattern("<text[^>]*><title>");
   }
 
   /** A name is a text, whatever is in it. */

@@ -74,7 +74,7 @@ public final class FaultRuns {
     boolean passed = true;
     for (Map.Entry<String, Supplier<StartedServer>> each : Servers.all().entrySet()) {
       if (stores.isEmpty() || stores.contains(each.getKey())) {
-        Survival survival = run(each.getKey(), each.getValue());
+        Survival survival = run(each.getKey(), each.getValue(), seed, seconds);
         System.out.print(survival.row());
         survival.verdict().violations().forEach(System.out::println);
         rows.append(survival.row());
@@ -94,7 +94,13 @@ public final class FaultRuns {
     return passed;
   }
 
-  private Survival run(String store, Supplier<StartedServer> start) throws Exception {
+  /**
+   * Runs the verifier on one server of its own, with all faults that it can be given.
+   *
+   * @param seconds for how long there are faults, at least: longer where leases are
+   */
+  static Survival run(String store, Supplier<StartedServer> start, long seed, long seconds)
+      throws Exception {
     try (StartedServer server = start.get()) {
       Guarantees guarantees;
       try (Holdfast looks = Holdfast.connect(server.uri())) {

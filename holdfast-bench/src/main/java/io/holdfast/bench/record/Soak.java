@@ -66,14 +66,17 @@ public final class Soak {
     long seed = 1;
     long minutes = MINUTES;
     List<String> stores = new ArrayList<>();
-    for (int i = 0; i < arguments.length; i++) {
-      if (arguments[i].equals("--seed") && i + 1 < arguments.length) {
-        seed = Long.parseLong(arguments[++i]);
-      } else if (arguments[i].equals("--minutes") && i + 1 < arguments.length) {
-        minutes = Long.parseLong(arguments[++i]);
-      } else {
-        stores.add(arguments[i]);
+    try {
+      for (int i = 0; i < arguments.length; i++) {
+        switch (arguments[i]) {
+          case "--seed" -> seed = Long.parseLong(arguments[++i]);
+          case "--minutes" -> minutes = Long.parseLong(arguments[++i]);
+          default -> stores.add(arguments[i]);
+        }
       }
+    } catch (NumberFormatException | IndexOutOfBoundsException e) {
+      // said below, as for a store that there is not
+      stores.clear();
     }
     Supplier<StartedServer> start = stores.size() == 1 ? Servers.all().get(stores.get(0)) : null;
     if (start == null) {

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.verify;
+
+import io.holdfast.Holdfast;
+import io.holdfast.LockInfo;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.Ticker;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+
+/** What the store still has of a run when all its clients are gone and the leases of the killed are over: a leak. */
+final class Remains {
+  private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+  /** Lets time pass. */
+  @FunctionalInterface
+  interface Pause {
+    void pause(long nanos) throws InterruptedException;
+  }
+
+  private final String uri;
+  private final Journal journal;
+  private final Ticker ticker;
+  private final Pause pause;
+
+  Remains(String uri, Journal journal, Ticker ticker, Pause pause) {
+    this.uri = uri;
+    this.journal = journal;
+    this.ticker = ticker;
+    this.pause = pause;
+  }
+
+  /**
+   * Looks until nothing is left, or the time is over, and then says so in the journal. Whoever restarts a server of theirs
+   * meanwhile must not lose what was seen before: a store that is away is asked again.
+   *
+   * @return why nobody could look; empty if somebody could
+   */
+  String lookFor(Collection<String> locks, Duration within) throws InterruptedException {
+    long by = ticker.nanos() + within.toNanos();
+    Deque<String> unseen = new ArrayDeque<>(locks);
+    while (true) {
+      try (Holdfast holdfast = Holdfast.connect(uri)) {
+        look(unseen, holdfast, by);
+        return "";
+      } catch (StoreUnavailableException e) {
+        if (ticker.nanos() - by >= 0) {
+          return Objects.requireNonNullElse(e.getMessage(), e.toString());
+        }
+        pause.pause(LOOK_NANOS);
+      }
+    }
+  }
+
+  private void look(Deque<String> unseen, Holdfast holdfast, long by) throws InterruptedException {
+    for (String lock = unseen.peek(); lock != null; lock = unseen.peek()) {
+      if (!isLeft(holdfast, lock)) {
+        unseen.remove();
+      } else if (ticker.nanos() - by < 0) {
+        pause.pause(LOOK_NANOS);
+      } else {
+        journal.add(Fact.of(What.LEFT_BEHIND, ticker.nanos(), "lock " + lock));
+        unseen.remove();
+      }
+    }
+  }
+
+  private static boolean isLeft(Holdfast holdfast, String lock) {
+    return holdfast
+        .admin()
+        .inspect(lock)
+        .filter(info -> info.isTaken() || info.waiters() > 0)
+        .map(LockInfo::name)
+        .isPresent();
+  }
+}
