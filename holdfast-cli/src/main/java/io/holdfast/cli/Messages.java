@@ -2,6 +2,7 @@
 package io.holdfast.cli;
 
 import java.time.Duration;
+import java.util.function.BooleanSupplier;
 
 /** Our lines on stderr: one each, beginning with {@code holdfast:}. */
 final class Messages {
@@ -35,8 +36,13 @@ final class Messages {
 
   /** Shows a line that the next one replaces; for terminals. */
   void progress(String line) {
+    progress(line, () -> true);
+  }
+
+  /** The same, unless nobody wants it any more at its turn. */
+  void progress(String line, BooleanSupplier wanted) {
     if (!quiet) {
-      stderr.progress(ours(line));
+      stderr.progress(ours(line), wanted);
     }
   }
 

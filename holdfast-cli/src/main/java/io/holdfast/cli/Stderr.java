@@ -8,6 +8,7 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -56,17 +57,20 @@ final class Stderr {
 
   /** Writes a line; it may have several. */
   void line(String line) {
-    say(line + System.lineSeparator(), false);
+    say(line + System.lineSeparator(), false, () -> true);
   }
 
-  /** Shows a line that the next text replaces; for terminals. */
-  void progress(String line) {
-    say(line, true);
+  /**
+   * Shows a line that the next text replaces, if it is still wanted at its turn: so that none comes after {@link
+   * #clearProgress}, called by whoever does not want it any more. For terminals.
+   */
+  void progress(String line, BooleanSupplier wanted) {
+    say(line, true, wanted);
   }
 
   /** Takes the progress line away. */
   void clearProgress() {
-    say("", false);
+    say("", false, () -> true);
   }
 
   /** From now on nobody waits, not even who does already. */
@@ -111,10 +115,10 @@ final class Stderr {
     }
   }
 
-  private void say(String text, boolean progress) {
+  private void say(String text, boolean progress, BooleanSupplier wanted) {
     lock.lock();
     try {
-      if (givenUp || (text.isEmpty() && !progressShown)) {
+      if (givenUp || (text.isEmpty() && !progressShown) || !wanted.getAsBoolean()) {
         return;
       }
       startWriting();

@@ -42,10 +42,10 @@ final class WaitingLine {
       while (!closed.await(pauseMillis, TimeUnit.MILLISECONDS)) {
         pauseMillis = 1000;
         String waited = Durations.format(Duration.ofNanos(ticker.nanos() - begun));
-        messages.progress("waiting for \"" + name + "\" (" + waited + "): " + whom());
-        if (closed.getCount() == 0) {
-          messages.clearProgress();
-        }
+        // looked at before it is said; by then the lock may be ours, and its line the command's
+        messages.progress(
+            "waiting for \"" + name + "\" (" + waited + "): " + whom(),
+            () -> closed.getCount() > 0);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -67,6 +67,7 @@ final class WaitingLine {
     }
   }
 
+  /** Shows nothing any more. */
   void close() {
     closed.countDown();
     messages.clearProgress();

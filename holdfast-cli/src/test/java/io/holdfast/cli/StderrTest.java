@@ -62,7 +62,7 @@ class StderrTest {
     stderr.line("one");
     stream.untilReached();
     stderr.line("two");
-    stderr.progress("three");
+    stderr.progress("three", () -> true);
     stderr.line("four");
     assertThat(stream.taken()).isEmpty();
     stream.flow();
@@ -129,11 +129,19 @@ class StderrTest {
     stream.flow();
     stderr.clearProgress();
     assertThat(stream.taken()).isEmpty();
-    stderr.progress("waiting");
+    stderr.progress("waiting", () -> true);
     stderr.clearProgress();
     stderr.clearProgress();
     stderr.line("done");
     assertThat(stream.taken()).isEqualTo("\r\u001b[Kwaiting\r\u001b[Kdone\n");
+  }
+
+  @Test
+  void progress_thatNobodyWantsAnyMore_isNotShown() {
+    stream.flow();
+    stderr.line("one");
+    stderr.progress("waiting", () -> false);
+    assertThat(stream.taken()).isEqualTo("one\n");
   }
 
   /** Somebody who says something, on a thread of its own. */
