@@ -28,7 +28,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /** The two statements of our store on its own connections, each on the thread that wants it: without our engine. */
 final class BareStatements implements Peer {
   private static final Duration LEASE = Duration.ofSeconds(30);
-  private static final Duration REQUEST = Duration.ofSeconds(2);
+  private static final Duration REQUEST = Duration.ofSeconds(10);
   private static final String CLIENT = "0123456789abcdef0123456789abcdef";
 
   /** Nobody waits, so that there is nothing to be told. */

@@ -54,7 +54,7 @@ class DiskTest {
   void run_diskFillsUpMeanwhile_endsTheCommandInTime() {
     Job job = onDisk(
         "size=1m",
-        "\"$@\" run --lease 3s lock sh -c 'cat /dev/zero >disk/filler; echo full; exec sleep 600'",
+        "\"$@\" run --lease 9s lock sh -c 'cat /dev/zero >disk/filler; echo full; exec sleep 600'",
         "echo status=$?",
         "rm disk/filler",
         "\"$@\" run -w 30s lock echo again");

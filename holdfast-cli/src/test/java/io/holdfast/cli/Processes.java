@@ -122,14 +122,20 @@ final class Processes implements BeforeEachCallback, AfterEachCallback {
 
   /**
    * Starts something until it has ended with an answer of the store, a few times at most. A try has two seconds for one,
-   * in a JVM that has just begun; on a machine that stands still for so long it ends with 69, which says nothing.
+   * in a JVM that has just begun; on a machine that stands still for so long it ends with 69, which says nothing, or says
+   * that the lock is busy and not whose it is.
    */
   static Job answered(Supplier<Job> tries) {
     Job job = tries.get();
-    for (int i = 1; i < MOST_TRIES && job.exitCode() == Exit.UNAVAILABLE; i++) {
+    for (int i = 1; i < MOST_TRIES && saysNothing(job); i++) {
       job = tries.get();
     }
     return job;
+  }
+
+  private static boolean saysNothing(Job job) {
+    return job.exitCode() == Exit.UNAVAILABLE
+        || (job.exitCode() == Exit.BUSY && job.stderr().endsWith(" is busy\n"));
   }
 
   /**
@@ -293,18 +299,24 @@ final class Processes implements BeforeEachCallback, AfterEachCallback {
   }
 
   /** Sends a signal to a process group. */
+  /** One right after the other, however slow the machine is with new processes. */
+  static void signal(String first, String second, long pid) {
+    run("sh", "-c", "kill -s " + first + " " + pid + " && kill -s " + second + " " + pid);
+  }
+
   static void signalGroup(String signal, long group) {
     kill(signal, "-" + group);
   }
 
   private static void kill(String signal, String whom) {
+    run("kill", "-s", signal, "--", whom);
+  }
+
+  private static void run(String... line) {
     try {
-      int status = new ProcessBuilder("kill", "-s", signal, "--", whom)
-          .inheritIO()
-          .start()
-          .waitFor();
+      int status = new ProcessBuilder(line).inheritIO().start().waitFor();
       if (status != 0) {
-        throw new AssertionError("kill -s " + signal + " " + whom + " failed with " + status);
+        throw new AssertionError(String.join(" ", line) + " failed with " + status);
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);

@@ -136,8 +136,7 @@ class PromptTest {
         .findFirst()
         .orElseThrow()
         .pid();
-    Processes.signal("CONT", holdfast);
-    Processes.signal("TSTP", holdfast);
+    Processes.signal("CONT", "TSTP", holdfast);
     assertThat(processes.answered("run", "-n", "lock", "true").exitCode()).isEqualTo(75);
     assertThat(Processes.state(child)).isNotEqualTo("T");
     processes.touch("go");

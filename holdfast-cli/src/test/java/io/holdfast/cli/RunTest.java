@@ -160,7 +160,7 @@ class RunTest {
     Job job = processes.holdfast(
         "run",
         "--at-most",
-        "8s",
+        "10s",
         "--grace",
         "4s",
         "lock",
@@ -180,7 +180,7 @@ class RunTest {
         "--at-most",
         "8s",
         "--grace",
-        "4s",
+        "500ms",
         "lock",
         "sh",
         "-c",

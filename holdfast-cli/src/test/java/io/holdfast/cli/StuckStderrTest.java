@@ -29,7 +29,7 @@ class StuckStderrTest {
             "--at-most",
             "8s",
             "--grace",
-            "4s",
+            "500ms",
             "lock",
             "sh",
             "-c",

@@ -8,6 +8,8 @@ import io.holdfast.verify.Protocol;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -16,6 +18,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** {@code holdfast verify}: ours passes, what proves nothing is not said to, and what was seen is told whatever comes. */
 class VerifyCommandTest {
+  private static final Pattern EVALUATED = Pattern.compile("cmdstat_evalsha:calls=(\\d+)");
+
+  /** So many scripts that some of them gave a lock. */
+  private static final int MANY = 15;
+
   @RegisterExtension
   final Processes processes = new Processes();
 
@@ -105,17 +112,20 @@ class VerifyCommandTest {
         "--history",
         "facts");
     try {
-      Await.until("a lock is held", () -> holds(server), job::toString);
+      Await.until("some locks were given", () -> hasGiven(server), job::toString);
     } finally {
       server.close();
     }
-    assertThat(job.exitCode()).as(job::toString).isEqualTo(1);
-    assertThat(job.stdout()).contains("I5");
+    // broken, if anybody was left to find that no lock is to be had; in any case a verdict
+    assertThat(job.exitCode()).as(job::toString).isIn(1, 3);
+    assertThat(job.stdout()).containsPattern("I5|the store was away in the end");
     assertThat(processes.read("facts")).contains("\"ACQUIRED\"");
   }
 
-  private static boolean holds(RedisProcess server) throws IOException {
-    return !server.ask("DBSIZE").equals(":0");
+  /** What is given is told through a pipe a little later: several, so that one of them was. */
+  private static boolean hasGiven(RedisProcess server) throws IOException {
+    Matcher calls = EVALUATED.matcher(server.ask("INFO commandstats"));
+    return calls.find() && Integer.parseInt(calls.group(1)) > MANY;
   }
 
   @Test

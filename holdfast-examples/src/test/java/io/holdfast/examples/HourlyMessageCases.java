@@ -22,7 +22,7 @@ abstract class HourlyMessageCases {
   private static final int MACHINES = 4;
   private static final int PATIENCE = Integer.getInteger("holdfast.patience", 1);
   static final int KEPT_MILLIS = 600_000;
-  static final int LEASE_MILLIS = 4_000 * PATIENCE;
+  static final int LEASE_MILLIS = 6_000 * PATIENCE;
 
   @TempDir
   Path folder = Path.of("set before each test");
@@ -44,7 +44,7 @@ abstract class HourlyMessageCases {
   /** Whoever has seen the sender succeed gives up. */
   @Test
   void oneMessage_afterSuccess() throws Exception {
-    Started sender = strikeTheHour(1_000);
+    Started sender = strikeTheHour(4_000);
     sender.tell("succeed");
     assertThat(exitCodes()).containsExactlyInAnyOrder(0, 75, 75, 75);
     assertThat(sender.exitCode()).isZero();
@@ -64,7 +64,7 @@ abstract class HourlyMessageCases {
   /** Whoever waited for a sender that is killed sends itself, when the lease has ended. */
   @Test
   void oneMessage_afterKillOfTheSender() throws Exception {
-    Started sender = strikeTheHour(12_000);
+    Started sender = strikeTheHour(16_000);
     sender.process().destroyForcibly();
     assertThat(exitCodes()).containsExactlyInAnyOrder(0, 137, 75, 75);
     assertThat(sender.exitCode()).isEqualTo(137);

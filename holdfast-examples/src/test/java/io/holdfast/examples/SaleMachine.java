@@ -4,6 +4,7 @@ package io.holdfast.examples;
 import io.holdfast.AcquireUnknownException;
 import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
+import io.holdfast.StoreUnavailableException;
 import io.holdfast.Ticker;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -92,7 +93,7 @@ final class SaleMachine {
       try {
         System.out.println(buyer + " " + shop.order(buyer));
         return;
-      } catch (AcquireUnknownException e) {
+      } catch (AcquireUnknownException | StoreUnavailableException e) {
         System.err.println(e.getMessage());
       }
     }

@@ -21,8 +21,11 @@ import org.jspecify.annotations.Nullable;
 final class Failovers implements AutoCloseable {
   private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
-  /** A failover takes a second or two; a sentinel sends a former primary after the new one ten seconds later. */
-  private static final Duration SWITCHED_WITHIN = Duration.ofSeconds(20);
+  /**
+   * A failover takes a second or two; a sentinel sends a former primary after the new one ten seconds later. One that has
+   * stood still for two seconds trusts no clock for thirty, and does nothing meanwhile.
+   */
+  private static final Duration SWITCHED_WITHIN = Duration.ofSeconds(45);
 
   private static final Duration WELL_WITHIN = Duration.ofSeconds(60);
 

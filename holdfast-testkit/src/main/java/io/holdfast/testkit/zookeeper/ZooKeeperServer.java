@@ -25,7 +25,7 @@ public final class ZooKeeperServer implements AutoCloseable {
   /** The shortest session, in milliseconds: a machine that stalls for a moment does not end it. */
   public static final int SHORTEST_SESSION_MILLIS = 3000;
 
-  private static final int ANSWER_MILLIS = 2000;
+  private static final int ANSWER_MILLIS = 5000;
 
   private final ServerProcess process = ServerProcess.java();
   private final int port = ServerProcess.freePort();
