@@ -298,12 +298,12 @@ final class Processes implements BeforeEachCallback, AfterEachCallback {
     kill(signal, Long.toString(pid));
   }
 
-  /** Sends a signal to a process group. */
   /** One right after the other, however slow the machine is with new processes. */
   static void signal(String first, String second, long pid) {
     run("sh", "-c", "kill -s " + first + " " + pid + " && kill -s " + second + " " + pid);
   }
 
+  /** Sends a signal to a process group. */
   static void signalGroup(String signal, long group) {
     kill(signal, "-" + group);
   }
