@@ -11,7 +11,7 @@ final class Exit {
   /** {@code verify}: something was broken. */
   static final int BROKEN = 1;
 
-  /** {@code verify}: nothing was broken, and nothing was tried. */
+  /** {@code verify}: nothing was broken, and not enough was tried or seen. */
   static final int INCONCLUSIVE = 3;
 
   /** The command line makes no sense. */
@@ -23,7 +23,7 @@ final class Exit {
   /** Our bug. */
   static final int BUG = 70;
 
-  /** The system refused what every run needs: a process, a signal. */
+  /** {@code verify}: a process could not be started or stopped, or the sentinels did not fail over. */
   static final int SYSTEM = 71;
 
   /** The state folder or a temporary folder could not be made. */

@@ -38,8 +38,9 @@ import picocli.CommandLine.Option;
       "",
       "Starts processes that take locks under names of their own (holdfast-verify/...), hold them around the length of a"
           + " lease, and write to a resource that checks tokens; stops and kills some of them; and judges what happened."
-          + " Exits with 0 if nothing was broken, 1 if something was, 3 if nothing can be said: nobody got a lock, or no fault"
-          + " took place.",
+          + " Exits with 0 if nothing was broken, 1 if something was, 3 if nothing can be said: nobody got a lock, no fault"
+          + " took place, or the store was away in the end; 71 if a process cannot be started or stopped, or the sentinels do"
+          + " not fail over.",
       "",
       "With --protocol it runs a lock from the textbooks instead, which ends with the violation that it is known for: so"
           + " one sees that the judge catches what is wrong.",
@@ -151,19 +152,35 @@ final class VerifyCommand implements Callable<Integer> {
     // opened before: who waits for a verdict should not be told then that it cannot be written
     try (Writer facts = open(history);
         Writer page = open(report)) {
-      Verdict verdict;
-      try {
-        verdict = run(verification);
-      } finally {
-        // also of a run that came to no end: what was seen until then is not to be had again
-        messages.clearProgress();
-        verification.writeHistory(facts);
-      }
+      Verdict verdict = run(verification, messages, facts);
       verification.writeReport(verdict, choice.toString(), page);
+      if (!verification.leftover().isEmpty()) {
+        messages.error(verification.leftover());
+      }
       return say(verdict, chosen);
     } catch (IOException e) {
       throw new CliException(Exit.CANNOT_CREATE, Failures.oneLine(String.valueOf(e)), e);
     }
+  }
+
+  /** Runs, and writes down what was seen; also of a run that comes to no end, for that is not to be had again. */
+  private static Verdict run(Verification verification, Messages messages, Writer facts)
+      throws IOException, InterruptedException {
+    Verdict verdict;
+    try {
+      verdict = run(verification);
+    } catch (CliException | InterruptedException e) {
+      try {
+        verification.writeHistory(facts);
+      } catch (IOException second) {
+        e.addSuppressed(second);
+      }
+      throw e;
+    } finally {
+      messages.clearProgress();
+    }
+    verification.writeHistory(facts);
+    return verdict;
   }
 
   /** A process that does not start, or cannot be stopped, is the system's, and no file that cannot be written. */
@@ -173,6 +190,8 @@ final class VerifyCommand implements Callable<Integer> {
     } catch (IOException e) {
       throw new CliException(
           Exit.SYSTEM, "no verdict: " + Failures.oneLine(String.valueOf(e.getMessage())), e);
+    } catch (RuntimeException e) {
+      throw Failures.explain(e);
     }
   }
 

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -67,6 +68,18 @@ class VerifyTextbooksTest {
     }
   }
 
+  /** As everywhere else, by the driver that the command brings along. */
+  @Test
+  void sqlTextbook_onMySql() {
+    Place place = Place.on(SqlKind.MYSQL.shared().storeUri(), "pause");
+    int seed = 0;
+    Job job = verify(Protocol.SQL_BY_NAME, place.uri, place, seed);
+    while (!isBroken(job, Protocol.SQL_BY_NAME)) {
+      assertThat(seed).as("a seed that does not catch it: %s", job).isLessThan(SEEDS);
+      job = verify(Protocol.SQL_BY_NAME, place.uri, place, ++seed);
+    }
+  }
+
   private Job verify(Protocol protocol, String uri, Place place, int seed) {
     return processes.verify(
         uri,
@@ -118,9 +131,13 @@ class VerifyTextbooksTest {
           String uri = protocol.fits("redis:")
               ? RedisTopology.SINGLE.uri()
               : SqlKind.POSTGRESQL.shared().storeUri();
-          yield new Place(uri, "", faults, "600ms", "6s", () -> {});
+          yield on(uri, faults);
         }
       };
+    }
+
+    static Place on(String uri, String faults) {
+      return new Place(uri, "", faults, "600ms", "6s", () -> {});
     }
 
     @Override

@@ -235,16 +235,24 @@ final class Crew implements AutoCloseable {
     }
   }
 
-  /** Kills what is left. */
+  /** Kills what is left; what it has said until then is in the record, unless this thread is interrupted. */
   @Override
   public void close() {
     for (Member each : members) {
       each.over = true;
-      each.process.destroyForcibly();
+      // as in kill()
+      boolean unused = each.process.toHandle().destroyForcibly();
       Process stopper = each.stopper;
       if (stopper != null) {
         stopper.destroyForcibly();
       }
+    }
+    try {
+      for (Member each : members) {
+        readOut(each);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 }

@@ -105,6 +105,7 @@ final class Judgement {
       case BUSY,
           RELEASING,
           FAILED,
+          AWAY,
           REFUSED,
           OVERWRITTEN,
           RELEASED,

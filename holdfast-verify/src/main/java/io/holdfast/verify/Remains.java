@@ -11,6 +11,7 @@ import java.util.Collection;
 import java.util.Deque;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /** What the store still has of a run when all its clients are gone and the leases of the killed are over: a leak. */
 final class Remains {
@@ -22,13 +23,13 @@ final class Remains {
     void pause(long nanos) throws InterruptedException;
   }
 
-  private final String uri;
+  private final Supplier<Holdfast> connect;
   private final Journal journal;
   private final Ticker ticker;
   private final Pause pause;
 
-  Remains(String uri, Journal journal, Ticker ticker, Pause pause) {
-    this.uri = uri;
+  Remains(Supplier<Holdfast> connect, Journal journal, Ticker ticker, Pause pause) {
+    this.connect = connect;
     this.journal = journal;
     this.ticker = ticker;
     this.pause = pause;
@@ -36,18 +37,26 @@ final class Remains {
 
   /**
    * Looks until nothing is left, or the time is over, and then says so in the journal. Whoever restarts a server of theirs
-   * meanwhile must not lose what was seen before: a store that is away is asked again.
+   * meanwhile must not lose what was seen before: a store that is away is asked again, and when it has come back, the time
+   * begins anew, once, as leases do on some.
    *
    * @return why nobody could look; empty if somebody could
    */
   String lookFor(Collection<String> locks, Duration within) throws InterruptedException {
     long by = ticker.nanos() + within.toNanos();
+    boolean mayBeginAnew = false;
+    boolean began = false;
     Deque<String> unseen = new ArrayDeque<>(locks);
     while (true) {
-      try (Holdfast holdfast = Holdfast.connect(uri)) {
+      try (Holdfast holdfast = connect.get()) {
+        if (mayBeginAnew && !began) {
+          began = true;
+          by = ticker.nanos() + within.toNanos();
+        }
         look(unseen, holdfast, by);
         return "";
       } catch (StoreUnavailableException e) {
+        mayBeginAnew = true;
         if (ticker.nanos() - by >= 0) {
           return Objects.requireNonNullElse(e.getMessage(), e.toString());
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.verify;
 
+import io.holdfast.Holdfast;
 import io.holdfast.Ticker;
 import io.holdfast.verify.VerifySettings.Fault;
 import java.io.IOException;
@@ -10,6 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -57,6 +59,8 @@ public final class Verification {
   /** Why nobody could see whether something is left in the store; empty if it was looked for. */
   private String notLookedFor = "";
 
+  private String leftover = "";
+
   /**
    * Prepares a run; nothing is contacted.
    *
@@ -95,12 +99,13 @@ public final class Verification {
   }
 
   /**
-   * Runs, which takes the duration and, at the end, up to four leases, the time in which the store wakes waiters, and ten
-   * seconds; as long again where the store is away in the end. Whatever happens, no process that it started is left, and
-   * {@link #writeHistory} has what was seen until then.
+   * Runs, which takes the duration and, at the end, for each lock up to four leases, the time in which the store wakes
+   * waiters, and ten seconds; usually much less, and as long again, twice at most, where something is left in the store or
+   * the store is away. Whatever happens, no process that it started is left, and {@link #writeHistory} has what was seen
+   * until then.
    *
    * @return the verdict; a store that is away in the end is no failure, and nothing can be said then but of what was broken
-   * @throws IOException if a process cannot be started or signalled
+   * @throws IOException if a process cannot be started or signalled, or the sentinels do not fail over
    * @throws InterruptedException if the thread is interrupted; the workers are killed then
    */
   public Verdict run() throws IOException, InterruptedException {
@@ -137,8 +142,9 @@ public final class Verification {
     }
     if (settings.protocol() == Protocol.HOLDFAST) {
       Duration within = bound();
-      notLookedFor =
-          new Remains(settings.uri(), journal, ticker, this::pause).lookFor(locks, within);
+      notLookedFor = new Remains(
+              () -> Holdfast.connect(settings.uri()), journal, ticker, this::pause)
+          .lookFor(locks, within);
     }
     journal.add(Fact.of(What.END, ticker.nanos(), ""));
   }
@@ -148,14 +154,18 @@ public final class Verification {
     try {
       settings.protocol().cleanUp(settings.uri(), locks);
     } catch (RuntimeException e) {
-      progress.accept(
-          "what " + settings.protocol().label() + " leaves in the store is still there: " + e);
-      System.getLogger(Verification.class.getName())
-          .log(
-              System.Logger.Level.WARNING,
-              "not cleaned up after " + settings.protocol().label(),
-              e);
+      leftover =
+          "what " + settings.protocol().label() + " leaves in the store is still there: " + e;
     }
+  }
+
+  /**
+   * Returns what a run of a lock from the textbooks could not take away again from the store.
+   *
+   * @return a sentence; empty if nothing is left, and after a run of ours
+   */
+  public String leftover() {
+    return leftover;
   }
 
   private void run(Crew crew, @Nullable Failovers failovers)
@@ -268,6 +278,12 @@ public final class Verification {
       if (journal.count(each.what()) == 0) {
         return "no " + each.label() + " took place; let it run for longer";
       }
+    }
+    Optional<Fact> away =
+        facts.stream().filter(each -> each.what() == What.AWAY).findFirst();
+    if (away.isPresent()) {
+      return "whether a free lock can be had could not be seen, since the store was away in the end: "
+          + away.get().text();
     }
     if (!notLookedFor.isEmpty()) {
       return "whether something is left could not be seen, since the store was away in the end: "

@@ -63,8 +63,10 @@ enum What {
   DIED,
   /** There are no faults from here on. */
   QUIET,
-  /** In the end the store still has something of the run: {@code text}. */
+  /** In the end the store still has something of the run, {@code text}; or nobody could take the lock any more. */
   LEFT_BEHIND,
+  /** In the end the store did not answer, so that nobody knows whether the lock was to be had: {@code text}. */
+  AWAY,
   /** The run is over. */
   END
 }

@@ -31,6 +31,9 @@ final class Worker {
   private long number;
   private String order = "";
 
+  /** Why the last cycle got no answer; empty if it got one. */
+  private String failure = "";
+
   private Worker(
       String name,
       Orders orders,
@@ -101,7 +104,8 @@ final class Worker {
       long by = ticker.nanos() + within.toNanos();
       while (order.isEmpty() && !cycle(lock, Duration.ofNanos(by - ticker.nanos()), 0)) {
         if (ticker.nanos() - by >= 0) {
-          orders.say(new Fact(What.LEFT_BEHIND, ticker.nanos(), name, lock, 0, 0, ""));
+          What why = failure.isEmpty() ? What.LEFT_BEHIND : What.AWAY;
+          orders.say(new Fact(why, ticker.nanos(), name, lock, 0, 0, failure));
           break;
         }
         rest(TimeUnit.MILLISECONDS.toNanos(REST_MILLIS));
@@ -118,6 +122,7 @@ final class Worker {
 
   private boolean cycle(String lock, Duration wait, long holdNanos) throws InterruptedException {
     long hold = ++number;
+    failure = "";
     say(What.REQUESTED, ticker.nanos(), lock, hold, 0, "");
     Optional<Grip> grip;
     try {
@@ -126,7 +131,8 @@ final class Worker {
           wait.isNegative() ? Duration.ZERO : wait,
           () -> say(What.LOST, ticker.nanos(), lock, hold, 0, ""));
     } catch (RuntimeException e) {
-      say(What.FAILED, ticker.nanos(), lock, hold, 0, String.valueOf(e));
+      failure = String.valueOf(e);
+      say(What.FAILED, ticker.nanos(), lock, hold, 0, failure);
       return false;
     }
     if (grip.isEmpty()) {

@@ -147,6 +147,7 @@ class JudgementTest {
   @Test
   void whatIsLeft() {
     assertThat(broken(fact(What.LEFT_BEHIND, 1, "0.0", 0, 0))).containsExactly("I5");
+    assertThat(broken(fact(What.AWAY, 1, "0.0", 0, 0))).isEmpty();
     assertThat(broken(Fact.of(What.LEFT_BEHIND, 1, "lock x"))).containsExactly("I7");
   }
 
