@@ -298,6 +298,27 @@ final class Processes implements BeforeEachCallback, AfterEachCallback {
     kill(signal, Long.toString(pid));
   }
 
+  /**
+   * Stops a process, but not while it writes to an SQLite file: who is stopped then keeps all others from writing for as
+   * long, which is that store's limit and said in its guarantees.
+   */
+  void stopBetweenWrites(Job job) {
+    do {
+      job.signal("CONT");
+      job.signal("STOP");
+      Await.until("it is stopped", () -> state(job.pid()).equals("T"), this::everything);
+    } while (hasWriteLock(job.pid()));
+  }
+
+  private static boolean hasWriteLock(long pid) {
+    try (Stream<String> locks = Files.lines(Path.of("/proc/locks"))) {
+      return locks.anyMatch(line -> line.contains("POSIX") && line.contains(" WRITE " + pid + " "));
+    } catch (IOException e) {
+      // nobody says who locks what: then the test is one of chance
+      return false;
+    }
+  }
+
   /** One right after the other, however slow the machine is with new processes. */
   static void signal(String first, String second, long pid) {
     run("sh", "-c", "kill -s " + first + " " + pid + " && kill -s " + second + " " + pid);

@@ -50,7 +50,11 @@ class RunSignalsTest {
     long child = processes.pid("child.pid");
     Job waiter = processes.holdfast("run", "lock", "touch", "ran");
     Await.until("it waits", () -> isWaiting(waiter), processes::everything);
-    waiter.signal(signal);
+    if (signal.equals("STOP")) {
+      processes.stopBetweenWrites(waiter);
+    } else {
+      waiter.signal(signal);
+    }
     Processes.signal("KILL", child);
     assertThat(holder.exitCode()).isEqualTo(137);
     assertThat(processes.holdfast("run", "-w", "20s", "lock", "true").exitCode())

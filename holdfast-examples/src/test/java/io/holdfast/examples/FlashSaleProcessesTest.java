@@ -53,7 +53,7 @@ class FlashSaleProcessesTest {
           "--save",
           ""));
       open(url);
-      openShops("redis://127.0.0.1:" + port, url);
+      openShops(FirstAnswer.of("redis://127.0.0.1:" + port), url);
 
       Started frozen = shops.get(0);
       frozen.tell("freeze " + FROZEN);

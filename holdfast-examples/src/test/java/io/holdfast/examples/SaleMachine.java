@@ -93,7 +93,12 @@ final class SaleMachine {
       try {
         System.out.println(buyer + " " + shop.order(buyer));
         return;
-      } catch (AcquireUnknownException | StoreUnavailableException e) {
+      } catch (AcquireUnknownException e) {
+        System.err.println(e.getMessage());
+      } catch (StoreUnavailableException e) {
+        if (e.reason() != StoreUnavailableException.Reason.UNREACHABLE) {
+          throw e;
+        }
         System.err.println(e.getMessage());
       }
     }

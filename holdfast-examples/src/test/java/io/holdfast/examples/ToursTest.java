@@ -27,13 +27,15 @@ class ToursTest {
     servers.forEach(ServerProcess::close);
   }
 
-  private String startRedis() {
+  private String startRedis() throws InterruptedException {
     String port = Integer.toString(ServerProcess.freePort());
     ServerProcess server = ServerProcess.of("redis-server");
     servers.add(server);
     server.start(List.of(
         "--port", port, "--bind", "127.0.0.1", "--dir", server.folder().toString(), "--save", ""));
-    return "127.0.0.1:" + port;
+    String address = "127.0.0.1:" + port;
+    FirstAnswer.of("redis://" + address);
+    return address;
   }
 
   private Started tour(Class<?> tour, String... arguments) throws Exception {

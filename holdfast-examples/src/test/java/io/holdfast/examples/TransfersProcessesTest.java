@@ -4,8 +4,6 @@ package io.holdfast.examples;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.holdfast.Holdfast;
-import io.holdfast.StoreUnavailableException;
 import io.holdfast.jdbc.FencingGuard;
 import io.holdfast.testkit.process.ServerProcess;
 import io.holdfast.testkit.sql.SqlKind;
@@ -146,18 +144,7 @@ class TransfersProcessesTest {
         redis.folder().toString(),
         "--save",
         ""));
-    String uri = "redis://127.0.0.1:" + port;
-    Started.until("redis-server answers", () -> answers(uri));
-    return uri;
-  }
-
-  private static boolean answers(String store) {
-    try (Holdfast client = Holdfast.connect(store)) {
-      return !client.guarantees().store().isEmpty();
-    } catch (StoreUnavailableException e) {
-      // not there yet
-      return false;
-    }
+    return FirstAnswer.of("redis://127.0.0.1:" + port);
   }
 
   private static void openBanks(SqlKind kind, String store) throws Exception {

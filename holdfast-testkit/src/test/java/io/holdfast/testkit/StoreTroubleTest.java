@@ -4,10 +4,12 @@ package io.holdfast.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.AcquireUnknownException;
 import io.holdfast.ConfigurationException;
 import io.holdfast.DistributedLock;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
+import io.holdfast.JavaLock;
 import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.memory.MemoryDatabase;
@@ -17,6 +19,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -65,6 +68,48 @@ class StoreTroubleTest {
         .hasMessageContaining("lease had ended");
     odd.grantsAreOldBy = Duration.ZERO;
     assertThat(lock(fair).tryAcquire()).as("nothing is left of it").isPresent();
+  }
+
+  /** What runs work says of a store in trouble what acquiring says, and the work has not run. */
+  @Test
+  void workThatIsToRun_isToldWhatAcquiringIs() {
+    faults.on(Verb.ATTEMPT).loseRequest();
+    assertNothingRuns(AcquireUnknownException.class);
+    faults.heal();
+    faults.on(Verb.ATTEMPT).fail();
+    assertNothingRuns(StoreUnavailableException.class);
+  }
+
+  private void assertNothingRuns(Class<? extends Exception> told) {
+    DistributedLock lock = lock(false);
+    JavaLock view = lock.asJavaLock();
+    List<Callable<Boolean>> calls = List.of(
+        () -> lock.tryRun(hold -> Assertions.fail("it ran")),
+        () -> {
+          lock.run(hold -> Assertions.fail("it ran"));
+          return true;
+        },
+        () -> lock.call(hold -> Assertions.fail("it ran")),
+        () -> {
+          view.lockInterruptibly();
+          return true;
+        });
+    for (Callable<Boolean> call : calls) {
+      assertThatThrownBy(() -> clock.whileTimePasses(call)).isInstanceOf(told);
+    }
+  }
+
+  /** It could never begin: the hold that it waits for is that of the thread that waits. */
+  @Test
+  void workUnderOnesOwnHold_isRefused() throws Exception {
+    DistributedLock lock = lock(false);
+    try (Hold hold = lock.acquire()) {
+      assertThatThrownBy(() -> lock.run(inner -> {})).isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(() -> lock.call(Hold::token)).isInstanceOf(IllegalStateException.class);
+      assertThat(hold.isValid()).isTrue();
+    }
+    holdfast.close();
+    assertThatThrownBy(() -> lock.call(Hold::token)).isInstanceOf(IllegalStateException.class);
   }
 
   /** As above, for calls that have a limit, or do not wait. */

@@ -10,6 +10,7 @@ import io.holdfast.verify.Verification;
 import io.holdfast.verify.VerifySettings;
 import io.holdfast.verify.VerifySettings.Fault;
 import java.io.IOException;
+import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -128,9 +129,22 @@ public final class FaultRuns {
               .map(fault -> fault.name().toLowerCase(java.util.Locale.ROOT))
               .collect(Collectors.joining(", "))
           + ", " + most + " s, leases of " + lease.toSeconds() + " s");
-      Verdict verdict = new Verification(settings, server, line -> {}).run();
+      Verification verification = new Verification(settings, server, line -> {});
+      Verdict verdict = verification.run();
+      if (verdict.outcome() == Verdict.Outcome.BROKEN) {
+        keep(verification, store);
+      }
       return new Survival(store, server.version(), seed, seconds, guarantees, faults, verdict);
     }
+  }
+
+  /** Another run of the same seed is another run: what was seen in this one is kept. */
+  private static void keep(Verification verification, String store) throws IOException {
+    Path history = Files.createTempFile("holdfast-" + store, ".jsonl");
+    try (Writer to = Files.newBufferedWriter(history)) {
+      verification.writeHistory(to);
+    }
+    System.out.println("what happened is in " + history);
   }
 
   private static List<String> java() {
