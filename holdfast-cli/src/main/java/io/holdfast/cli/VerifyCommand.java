@@ -154,9 +154,6 @@ final class VerifyCommand implements Callable<Integer> {
         Writer page = open(report)) {
       Verdict verdict = run(verification, messages, facts);
       verification.writeReport(verdict, choice.toString(), page);
-      if (!verification.leftover().isEmpty()) {
-        messages.error(verification.leftover());
-      }
       return say(verdict, chosen);
     } catch (IOException e) {
       throw new CliException(Exit.CANNOT_CREATE, Failures.oneLine(String.valueOf(e)), e);
@@ -178,6 +175,9 @@ final class VerifyCommand implements Callable<Integer> {
       throw e;
     } finally {
       messages.clearProgress();
+      if (!verification.leftover().isEmpty()) {
+        messages.error(verification.leftover());
+      }
     }
     verification.writeHistory(facts);
     return verdict;

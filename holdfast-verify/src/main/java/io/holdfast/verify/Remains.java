@@ -2,7 +2,6 @@
 package io.holdfast.verify;
 
 import io.holdfast.Holdfast;
-import io.holdfast.LockInfo;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.Ticker;
 import java.time.Duration;
@@ -83,7 +82,6 @@ final class Remains {
         .admin()
         .inspect(lock)
         .filter(info -> info.isTaken() || info.waiters() > 0)
-        .map(LockInfo::name)
         .isPresent();
   }
 }
