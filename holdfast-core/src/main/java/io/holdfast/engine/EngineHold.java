@@ -14,7 +14,6 @@ import java.time.Instant;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,11 +27,10 @@ public final class EngineHold implements Hold, Outcome {
   private final Ownership own;
 
   /**
-   * Made when it is first asked for. It lives here and not in {@link Ownership}, which the engine keeps: what a caller
+   * Made when it is first asked for, under the lane's lock. It lives here and not in {@link Ownership}, which the engine keeps: what a caller
    * hangs on it often refers to the hold, and would keep a dropped hold from being noticed.
    */
-  private final AtomicReference<@Nullable CompletableFuture<@Nullable Void>> lostFuture =
-      new AtomicReference<>();
+  private volatile @Nullable CompletableFuture<@Nullable Void> lostFuture;
 
   EngineHold(Lane lane, Ownership own) {
     this.lane = lane;
@@ -79,21 +77,31 @@ public final class EngineHold implements Hold, Outcome {
 
   @Override
   public CompletableFuture<@Nullable Void> lost() {
-    CompletableFuture<@Nullable Void> future = lostFuture.get();
-    if (future == null) {
-      CompletableFuture<@Nullable Void> fresh = new CompletableFuture<>();
-      future = lostFuture.compareAndSet(null, fresh) ? fresh : lostFuture.get();
-    }
+    CompletableFuture<@Nullable Void> future = lostFuture();
     if (own.state() == HoldState.LOST) {
       // whoever marked the loss may not have seen a future that is made just now
       completeLost();
     }
-    return Objects.requireNonNull(future).copy();
+    return future.copy();
+  }
+
+  private CompletableFuture<@Nullable Void> lostFuture() {
+    lane.lock.lock();
+    try {
+      CompletableFuture<@Nullable Void> future = lostFuture;
+      if (future == null) {
+        future = new CompletableFuture<>();
+        lostFuture = future;
+      }
+      return future;
+    } finally {
+      lane.lock.unlock();
+    }
   }
 
   /** Completes the future of the loss, if somebody has asked for it. */
   void completeLost() {
-    CompletableFuture<@Nullable Void> future = lostFuture.get();
+    CompletableFuture<@Nullable Void> future = lostFuture;
     if (future != null && !future.isDone()) {
       lane.engine.callbacks.run(() -> future.complete(null));
     }

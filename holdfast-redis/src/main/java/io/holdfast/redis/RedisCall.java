@@ -93,6 +93,9 @@ final class RedisCall extends Command<byte[], byte[], List<Object>>
     out.writeByte(kind);
     if (number < 10) {
       out.writeByte('0' + number);
+    } else if (number < 100) {
+      out.writeByte('0' + number / 10);
+      out.writeByte('0' + number % 10);
     } else {
       out.writeBytes(RedisAnswer.argument(number));
     }

@@ -2,6 +2,7 @@
 package io.holdfast.redis;
 
 import io.holdfast.Ticker;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
@@ -33,6 +34,10 @@ final class RedisClock {
 
   static Instant instant(long micros) {
     return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
+  }
+
+  static long micros(Duration duration) {
+    return duration.toNanos() / 1000;
   }
 
   /** Returns microseconds, within what the scripts can compare. */

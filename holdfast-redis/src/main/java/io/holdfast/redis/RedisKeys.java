@@ -38,6 +38,11 @@ final class RedisKeys {
     return new byte[][] {key, with(key, 'q'), with(key, 'w')};
   }
 
+  /** Returns the first of these alone. */
+  byte[] record(LockKey name) {
+    return key(name.bytes());
+  }
+
   /** Returns keys that no lock has: no name is empty. */
   byte[][] ofNothing() {
     byte[] key = with(key(new byte[0]), 'c');
@@ -78,6 +83,20 @@ final class RedisKeys {
   }
 
   private byte[] key(byte[] name) {
+    for (byte b : name) {
+      if (isEscaped(b)) {
+        return escapedKey(name);
+      }
+    }
+    // made for each request: nearly all names are written as they are
+    byte[] key = Arrays.copyOf(prefix, prefix.length + name.length + 2);
+    key[prefix.length] = '{';
+    System.arraycopy(name, 0, key, prefix.length + 1, name.length);
+    key[key.length - 1] = '}';
+    return key;
+  }
+
+  private byte[] escapedKey(byte[] name) {
     ByteArrayOutputStream out = new ByteArrayOutputStream(prefix.length + name.length + 8);
     out.writeBytes(prefix);
     out.write('{');
@@ -86,9 +105,13 @@ final class RedisKeys {
     return out.toByteArray();
   }
 
+  private static boolean isEscaped(byte b) {
+    return b == '{' || b == '}' || b == '%';
+  }
+
   private static void writeEscaped(byte[] name, ByteArrayOutputStream out) {
     for (byte b : name) {
-      if (b == '{' || b == '}' || b == '%') {
+      if (isEscaped(b)) {
         out.writeBytes(ascii("%" + HexFormat.of().toHexDigits(b).toUpperCase(Locale.ROOT)));
       } else {
         out.write(b);

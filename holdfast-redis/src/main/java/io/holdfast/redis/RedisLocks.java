@@ -6,32 +6,22 @@ import io.holdfast.Moment;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
-import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.Ended;
 import io.holdfast.spi.Ended.Outcome;
 import io.holdfast.spi.Grant;
-import io.holdfast.spi.Kept;
 import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreRuntime;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 
-/** Attempt, keep and end: one script each, and what its answer means. */
+/** Attempt and end: one script each, and what its answer means. */
 final class RedisLocks {
-  /** A script keeps everybody else waiting: so many claims are kept in one. */
-  private static final int BATCH = 100;
-
-  private static final int KEYS = 3;
   /** What a granted attempt's answer begins with. */
   static final char GRANTED = 'G';
 
@@ -43,7 +33,8 @@ final class RedisLocks {
 
   private static final byte[] TRY = {'T'};
   private static final byte[] QUEUE = {'Q'};
-  private static final byte[] WAITER_LEASE = RedisAnswer.argument(micros(RedisWaits.LEASE));
+  private static final byte[] WAITER_LEASE =
+      RedisAnswer.argument(RedisClock.micros(RedisWaits.LEASE));
 
   private final StoreRuntime runtime;
   private final RedisRoute route;
@@ -64,10 +55,6 @@ final class RedisLocks {
     this.retention = RedisAnswer.argument(options.retentionMicros());
   }
 
-  private static long micros(Duration duration) {
-    return duration.toNanos() / 1000;
-  }
-
   CompletionStage<Answer> attempt(Claim claim, Mode mode, Instant giveUpAt) {
     Moment sent = runtime.ticker().now();
     if (mode == Mode.QUEUE) {
@@ -82,7 +69,7 @@ final class RedisLocks {
             RedisAnswer.argument(claim.id().toString()),
             mode == Mode.QUEUE ? QUEUE : TRY,
             RedisAnswer.argument(RedisClock.micros(giveUpAt)),
-            RedisAnswer.argument(micros(claim.lease())),
+            RedisAnswer.argument(RedisClock.micros(claim.lease())),
             RedisHolder.write(claim.holder(), tag),
             WAITER_LEASE,
             retention,
@@ -141,75 +128,6 @@ final class RedisLocks {
     }
   }
 
-  private static Grant grant(Claim claim, long revision, Moment sent, String others) {
-    return new Grant(revision, sent, claim.lease(), others.equals("1"));
-  }
-
-  /** Claims of one batch that failed are missing in the answer, which means unknown. */
-  CompletionStage<Map<ClaimId, Kept>> keep(List<Claim> claims) {
-    Map<ClaimId, Kept> kept = new ConcurrentHashMap<>();
-    List<CompletableFuture<?>> batches = new ArrayList<>();
-    for (List<Claim> group : route.together(claims)) {
-      for (int from = 0; from < group.size(); from += BATCH) {
-        List<Claim> batch = group.subList(from, Math.min(from + BATCH, group.size()));
-        batches.add(keepBatch(batch, kept).toCompletableFuture());
-      }
-    }
-    CompletableFuture<Map<ClaimId, Kept>> answer = new CompletableFuture<>();
-    CompletionStage<?> all = CompletableFuture.allOf(batches.toArray(CompletableFuture[]::new));
-    all.whenComplete((done, failure) -> {
-      if (failure != null && kept.isEmpty()) {
-        answer.completeExceptionally(failure);
-      } else {
-        answer.complete(kept);
-      }
-    });
-    return answer;
-  }
-
-  private CompletionStage<?> keepBatch(List<Claim> batch, Map<ClaimId, Kept> kept) {
-    byte[][] of = new byte[batch.size() * KEYS][];
-    byte[][] arguments = new byte[batch.size() * 2 + 3][];
-    arguments[0] = WAITER_LEASE;
-    arguments[1] = retention;
-    arguments[2] = keys.channel();
-    for (int i = 0; i < batch.size(); i++) {
-      Claim claim = batch.get(i);
-      System.arraycopy(keys.of(claim.name()), 0, of, i * KEYS, KEYS);
-      arguments[i * 2 + 3] = RedisAnswer.argument(claim.id().toString());
-      arguments[i * 2 + 4] = RedisAnswer.argument(micros(claim.lease()));
-    }
-    Moment sent = runtime.ticker().now();
-    return route.run(RedisScript.KEEP, of, arguments).thenAccept(answer -> {
-      for (int i = 0; i < batch.size(); i++) {
-        Claim claim = batch.get(i);
-        kept.put(claim.id(), kept(claim, sent, RedisAnswer.text(answer, i + 1)));
-      }
-    });
-  }
-
-  private Kept kept(Claim claim, Moment sent, String answer) {
-    String[] parts = answer.split(" ", -1);
-    switch (parts[0]) {
-      case "H" -> {
-        waits.over(claim);
-        return new Kept.Held(grant(claim, Long.parseLong(parts[1]), sent, parts[2]));
-      }
-      case "Q" -> {
-        waits.queued(claim, sent, Long.parseLong(parts[3]));
-        waits.lookWhenFree(claim, parts[2].equals("1"), Long.parseLong(parts[1]));
-        return new Kept.Queued();
-      }
-      case "N" -> {
-        return new Kept.Gone();
-      }
-      default -> {
-        waits.unknown(claim);
-        return new Kept.Unknown();
-      }
-    }
-  }
-
   CompletionStage<Ended> end(Claim claim, Duration keepFor, Instant lastGiveUp) {
     waits.over(claim);
     return route
@@ -217,7 +135,7 @@ final class RedisLocks {
             RedisScript.END,
             keys.of(claim.name()),
             RedisAnswer.argument(claim.id().toString()),
-            RedisAnswer.argument(micros(keepFor)),
+            RedisAnswer.argument(RedisClock.micros(keepFor)),
             RedisAnswer.argument(RedisClock.micros(lastGiveUp)),
             retention,
             keys.channel())

@@ -17,6 +17,7 @@ import java.util.stream.Collectors;
  */
 enum RedisScript {
   ATTEMPT,
+  KEEP_HELD,
   KEEP,
   END,
   INSPECT,

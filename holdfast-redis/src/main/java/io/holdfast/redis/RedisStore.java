@@ -37,9 +37,10 @@ import org.jspecify.annotations.Nullable;
  * Locks on one Redis server, on the primary that sentinels know, or on the nodes of a cluster.
  *
  * <pre>
- *   attempt, keep, end       -> RedisLocks  -> one script each     \  RedisLink: a connection for commands,
- *   inspect, list, evict     -> RedisAdmin                          > one for messages; or RedisCluster: a
- *   pushed grants, own looks -> RedisWaits  &lt;- the client's channel /  connection to each node, and one
+ *   attempt, end             -> RedisLocks    -> one script each     \  RedisLink: a connection for commands,
+ *   keep                     -> RedisRenewals -> one for many locks   | one for messages; or RedisCluster: a
+ *   inspect, list, evict     -> RedisAdmin                            | connection to each node, and one
+ *   pushed grants, own looks -> RedisWaits  &lt;- the client's channel   /
  * </pre>
  *
  * <p>A lock is a hash that only scripts change; waiters stand in a queue beside it, and a release hands the lock to the
@@ -90,7 +91,11 @@ public final class RedisStore implements LockStore {
 
   /** What exists from {@link #start} on. */
   private record Started(
-      RedisRoute route, RedisLocks locks, RedisAdmin admin, RedisDoctor doctor) {}
+      RedisRoute route,
+      RedisLocks locks,
+      RedisRenewals renewals,
+      RedisAdmin admin,
+      RedisDoctor doctor) {}
 
   private RedisStore(String store, RedisOptions options, Topology topology, boolean tls) {
     this.store = store;
@@ -286,6 +291,7 @@ public final class RedisStore implements LockStore {
     started = new Started(
         route,
         new RedisLocks(runtime, locks, keys, waits, options),
+        new RedisRenewals(runtime, locks, keys, waits, options),
         new RedisAdmin(route, keys, options),
         new RedisDoctor(route, topology.kind, runtime.ticker(), options, tls));
   }
@@ -317,7 +323,7 @@ public final class RedisStore implements LockStore {
   public CompletionStage<Map<ClaimId, Kept>> keep(Collection<Claim> claims) {
     return claims.isEmpty()
         ? CompletableFuture.completedFuture(Map.of())
-        : started().locks().keep(List.copyOf(claims));
+        : started().renewals().keep(List.copyOf(claims));
   }
 
   @Override

@@ -108,6 +108,11 @@ final class RedisWaits {
     return waits.size();
   }
 
+  /** Whether the claim waits, as far as is known here: also once a message has granted it, until a renewal says so. */
+  boolean isWaiting(Claim claim) {
+    return waits.containsKey(claim.id());
+  }
+
   /** The claim waits for nothing any more. */
   void over(Claim claim) {
     waits.remove(claim.id());

@@ -13,7 +13,9 @@
 local waiterLease, retention, channel = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 
 local function keep(key, claim, lease)
-  local lock = load(key)
+  -- What is no hash is somebody else's key, and must not keep the other locks from being renewed.
+  local packed = redis.pcall('HGET', key, 'l')
+  local lock = type(packed) ~= 'table' and load(key, packed)
   if not lock then
     return 'U'
   end

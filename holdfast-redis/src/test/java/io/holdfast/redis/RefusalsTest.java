@@ -96,7 +96,7 @@ class RefusalsTest {
       })
   void refusedRenewal_isRepeated(String error) throws Exception {
     Holdfast client = REDIS.through();
-    Catch keep = REDIS.proxy().refuse("keep", error);
+    Catch keep = REDIS.proxy().refuse("keep_held", error);
     Hold hold = client.lock("x", BRIEF).acquire();
     Await.value(keep.caught());
     long before = REDIS.told(Renewed.class);
@@ -152,10 +152,10 @@ class RefusalsTest {
     begins.run();
     try {
       // one that came before was not refused
-      int before = REDIS.proxy().count("keep");
+      int before = REDIS.proxy().count("keep_held");
       assertThat(refused(another).reason()).isEqualTo(reason);
       waiter = another.acquireAsync();
-      Await.until("a renewal was refused", () -> REDIS.proxy().count("keep") > before);
+      Await.until("a renewal was refused", () -> REDIS.proxy().count("keep_held") > before);
       if (reason == Reason.UNREACHABLE) {
         assertThat(waiter).isNotDone();
       } else {

@@ -20,7 +20,7 @@ final class RespFrames {
 
   /** One of them. */
   static final class Frame {
-    /** Where it is in {@code attempt.lua}'s answer. */
+    /** Where it is in the answers of {@code attempt.lua} and, for the first claim, {@code keep-held.lua}. */
     private static final int REVISION = 9;
 
     private final byte[] raw;
@@ -47,7 +47,7 @@ final class RespFrames {
       return words.size() == 1 ? words.get(0).substring(0, 1) : word(1);
     }
 
-    /** Returns the revision in the packed answer of an attempt that was granted. */
+    /** Returns the revision in the packed answer of an attempt that was granted, or of a renewal. */
     long revision() {
       int begin = new String(raw, StandardCharsets.ISO_8859_1).indexOf('\n') + 1;
       return ByteBuffer.wrap(raw).order(ByteOrder.LITTLE_ENDIAN).getLong(begin + REVISION);

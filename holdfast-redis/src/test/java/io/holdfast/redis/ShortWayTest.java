@@ -11,13 +11,19 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /**
- * The short way through {@code attempt.lua} and {@code end.lua} does what the long one does: the same random requests go
- * to one lock with the scripts as they are, and to another with the short way cut out.
+ * The short way through {@code attempt.lua} and {@code end.lua}, and {@code keep-held.lua} before {@code keep.lua}, do
+ * what the long ones do: the same random requests go to one lock with the scripts as they are, and to another with the
+ * short way cut out.
  */
 class ShortWayTest {
   private static final String SHORT = "if packed and ";
   private static final String CUT = "if false and packed and ";
-  private static final int REQUESTS = 4_000;
+  private static final String SHORT_ARGUMENTS =
+      "local ARGV = {ARGV[1], struct.pack('<i8i8', tonumber(ARGV[2]), tonumber(ARGV[3]))}\n";
+  private static final String SHORT_ANSWER = "return table.concat(answer)";
+  private static final String IS_HELD =
+      "return {'', struct.unpack('<i8', table.concat(answer), 10) > 0 and 'H' or '0'}";
+  private static final int REQUESTS = 6_000;
   private static final int MOST = 3;
   private static final String SOON = "4503599627370496";
   private static final String LONG_AGO = "1";
@@ -76,12 +82,14 @@ class ShortWayTest {
       """;
 
   private final Random random = new Random(20261121);
+  private int shortlyKept;
 
   @Test
   void shortWay_doesWhatTheLongOneDoes() {
     try (RedisServer server = RedisServer.forgetful()) {
       int granted = server.call(this::compare);
       assertThat(granted).as("grants").isGreaterThan(REQUESTS / 10);
+      assertThat(shortlyKept).as("renewals by the short way").isGreaterThan(REQUESTS / 100);
     }
   }
 
@@ -94,6 +102,10 @@ class ShortWayTest {
         String planted = PLANTED.get(random.nextInt(PLANTED.size()));
         redis.eval(PLANT, ScriptOutputType.INTEGER, one, planted);
         redis.eval(PLANT, ScriptOutputType.INTEGER, other, planted);
+      }
+      if (random.nextInt(3) == 0) {
+        compareRenewals(redis, one, other);
+        continue;
       }
       boolean attempts = random.nextBoolean();
       RedisScript script = attempts ? RedisScript.ATTEMPT : RedisScript.END;
@@ -110,6 +122,41 @@ class ShortWayTest {
       granted += as.startsWith("G") ? 1 : 0;
     }
     return granted;
+  }
+
+  private void compareRenewals(RedisCommands<String, String> redis, String[] one, String[] other) {
+    int number = random.nextInt(MOST);
+    String lease = random.nextInt(10) == 0 ? TWO_DAYS : LEASE;
+    String[] any = {LEASE, RETENTION, "test:client:", "aa-" + number, lease};
+    String as = keptShortly(redis, one, number, lease);
+    if (as.equals("H")) {
+      shortlyKept++;
+      as = "H 0";
+    } else {
+      as = kept(redis, one, any);
+    }
+    assertThat(as).as("renewal of %d for %s", number, lease).isEqualTo(kept(redis, other, any));
+    assertThat(stored(redis, one, "0"))
+        .as("after the renewal of %d for %s", number, lease)
+        .isEqualTo(stored(redis, other, "0"));
+  }
+
+  private static String keptShortly(
+      RedisCommands<String, String> redis, String[] keys, int number, String lease) {
+    String script = RedisScript.KEEP_HELD.text();
+    assertThat(script).containsOnlyOnce(SHORT_ANSWER);
+    return said(
+        redis,
+        SHORT_ARGUMENTS + script.replace(SHORT_ANSWER, IS_HELD),
+        new String[] {keys[0]},
+        new String[] {"aa-", Integer.toString(number), lease});
+  }
+
+  /** Returns the kind of the answer, and its flag: what is left between them differs by the time that passes. */
+  private static String kept(
+      RedisCommands<String, String> redis, String[] keys, String[] arguments) {
+    return said(redis, RedisScript.KEEP.text(), keys, arguments)
+        .replaceAll("^(H|Q) .* ([01])( .*)?$", "$1 $2");
   }
 
   private static String[] keys(String name) {
