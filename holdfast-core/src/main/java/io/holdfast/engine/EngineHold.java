@@ -27,8 +27,8 @@ public final class EngineHold implements Hold, Outcome {
   private final Ownership own;
 
   /**
-   * Made when it is first asked for, under the lane's lock. It lives here and not in {@link Ownership}, which the engine keeps: what a caller
-   * hangs on it often refers to the hold, and would keep a dropped hold from being noticed.
+   * Made when it is first asked for, under the lane's lock. It lives here and not in {@link Ownership}, which the engine
+   * keeps: what a caller hangs on it often refers to the hold, and would keep a dropped hold from being noticed.
    */
   private volatile @Nullable CompletableFuture<@Nullable Void> lostFuture;
 

@@ -9,24 +9,26 @@ import io.holdfast.spi.Kept;
 import io.holdfast.spi.StoreRuntime;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Keep, for many claims at once.
  *
  * <pre>
- *   not known to wait -> keep-held.lua -- held, and nobody waits --> Held
- *                                      -- anything else --> keep.lua -> Held, Queued, Gone, Unknown
- *   known to wait     --------------------------------------^
+ *   not known to wait -> keep-held.lua -- held --------> Held
+ *                                      -- not clear --> keep.lua -> Held, Queued, Gone, Unknown
+ *   known to wait     ------------------------------------^
  * </pre>
  *
- * <p>Nearly all that is ever kept is held, and nobody waits for it: that is asked, and answered, in a few bytes. Where
- * replicas have to confirm, {@code keep.lua} is asked at once, so that there is one answer to be confirmed.
+ * <p>Nearly all that is ever kept is held: that is asked, and answered, in a few bytes. Where replicas have to confirm,
+ * {@code keep.lua} is asked at once, so that there is one answer to be confirmed.
+ *
+ * <p>What a slow server has not answered does not keep back what the others have: {@link KeptSoFar}.
  */
 final class RedisRenewals {
   /** A script keeps everybody else waiting: so many claims are kept in one. */
@@ -64,15 +66,15 @@ final class RedisRenewals {
     this.client = RedisAnswer.argument(runtime.client() + "-");
   }
 
-  /** Claims of one batch that failed are missing in the answer, which means unknown. */
+  /** Claims of one batch that failed, or is late, are missing in the answer, which means unknown. */
   CompletionStage<Map<ClaimId, Kept>> keep(List<Claim> claims) {
-    Map<ClaimId, Kept> kept = new ConcurrentHashMap<>(2 * claims.size());
+    KeptSoFar kept = new KeptSoFar(claims.size());
     List<CompletableFuture<?>> batches = new ArrayList<>();
     for (List<Claim> group : route.together(claims)) {
       List<Claim> others = new ArrayList<>();
       List<Claim> held = new ArrayList<>(group.size());
       for (Claim claim : group) {
-        (confirms || waits.isWaiting(claim) ? others : held).add(claim);
+        (isHeld(claim) ? held : others).add(claim);
       }
       for (List<Claim> batch : batches(held)) {
         batches.add(keepHeld(batch, kept).toCompletableFuture());
@@ -81,16 +83,21 @@ final class RedisRenewals {
         batches.add(keepAny(batch, kept).toCompletableFuture());
       }
     }
-    CompletableFuture<Map<ClaimId, Kept>> answer = new CompletableFuture<>();
-    CompletionStage<?> all = CompletableFuture.allOf(batches.toArray(CompletableFuture[]::new));
-    all.whenComplete((done, failure) -> {
-      if (failure != null && kept.isEmpty()) {
-        answer.completeExceptionally(failure);
-      } else {
-        answer.complete(kept);
-      }
-    });
-    return answer;
+    return kept.when(batches, runtime, patience(claims));
+  }
+
+  private boolean isHeld(Claim claim) {
+    return !confirms && !waits.isWaiting(claim) && claim.id().client().equals(runtime.client());
+  }
+
+  /** How long the engine waits for this answer. */
+  private Duration patience(List<Claim> claims) {
+    Duration least = runtime.requestTimeout();
+    for (Claim claim : claims) {
+      Duration third = claim.lease().dividedBy(3);
+      least = third.compareTo(least) < 0 ? third : least;
+    }
+    return least;
   }
 
   private static List<List<Claim>> batches(List<Claim> claims) {
@@ -101,9 +108,9 @@ final class RedisRenewals {
     return all;
   }
 
-  // what is held, and nobody waits for
+  // what is held
 
-  private CompletionStage<?> keepHeld(List<Claim> batch, Map<ClaimId, Kept> kept) {
+  private CompletionStage<?> keepHeld(List<Claim> batch, KeptSoFar kept) {
     byte[][] of = new byte[batch.size()][];
     byte[] numbers = new byte[batch.size() * 2 * NUMBER_BYTES];
     ByteBuffer writer = ByteBuffer.wrap(numbers).order(ByteOrder.LITTLE_ENDIAN);
@@ -119,13 +126,15 @@ final class RedisRenewals {
   }
 
   private CompletionStage<?> keptHeld(
-      List<Claim> batch, Moment sent, List<Object> answer, Map<ClaimId, Kept> kept) {
+      List<Claim> batch, Moment sent, List<Object> answer, KeptSoFar kept) {
     List<Claim> others = new ArrayList<>();
     for (int i = 0; i < batch.size(); i++) {
       Claim claim = batch.get(i);
       long revision = RedisAnswer.packedNumber(answer, REVISIONS + i * NUMBER_BYTES);
-      if (revision > 0) {
-        kept.put(claim.id(), new Kept.Held(new Grant(revision, sent, claim.lease(), false)));
+      if (revision != 0) {
+        kept.put(
+            claim.id(),
+            new Kept.Held(new Grant(Math.abs(revision), sent, claim.lease(), revision < 0)));
       } else {
         others.add(claim);
       }
@@ -135,7 +144,7 @@ final class RedisRenewals {
 
   // what is anything
 
-  private CompletionStage<?> keepAny(List<Claim> batch, Map<ClaimId, Kept> kept) {
+  private CompletionStage<?> keepAny(List<Claim> batch, KeptSoFar kept) {
     byte[][] of = new byte[batch.size() * KEYS][];
     byte[][] arguments = new byte[batch.size() * 2 + 3][];
     arguments[0] = WAITER_LEASE;
@@ -153,6 +162,7 @@ final class RedisRenewals {
         Claim claim = batch.get(i);
         kept.put(claim.id(), kept(claim, sent, RedisAnswer.text(answer, i + 1)));
       }
+      kept.partIsAnswered();
     });
   }
 

@@ -37,8 +37,9 @@ if refused then
 end
 
 local function granted()
+  local others = othersWait(lock)
   save(lock, retention)
-  return struct.pack('<c1i8i8B', 'G', now, lock.rev, othersWait(lock))
+  return struct.pack('<c1i8i8B', 'G', now, lock.rev, others)
 end
 
 if isHeldBy(lock, claim) then

@@ -34,5 +34,6 @@ elseif leave(lock, claim) then
   found = 'W'
 end
 handOver(lock, channel)
+local others = othersWait(lock)
 save(lock, retention)
-return struct.pack('<c1i8BB', found, now, isFinal, othersWait(lock))
+return struct.pack('<c1i8BB', found, now, isFinal, others)

@@ -13,16 +13,15 @@
 local waiterLease, retention, channel = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 
 local function keep(key, claim, lease)
-  -- What is no hash is somebody else's key, and must not keep the other locks from being renewed.
-  local packed = redis.pcall('HGET', key, 'l')
-  local lock = type(packed) ~= 'table' and load(key, packed)
+  local lock = load(key)
   if not lock then
     return 'U'
   end
   if isHeldBy(lock, claim) then
     setUntil(lock, now + lease)
+    local others = othersWait(lock)
     save(lock, retention)
-    return 'H ' .. text(lock.rev) .. ' ' .. othersWait(lock)
+    return 'H ' .. text(lock.rev) .. ' ' .. others
   end
   local entry = redis.call('HGET', key .. ':w', claim)
   if not entry then
@@ -33,6 +32,9 @@ local function keep(key, claim, lease)
     lock.queued, lock.changed = true, true
   end
   local holder = string.match(entry, '^%d+ %d+ (.*)$')
+  if not holder then
+    return 'U'
+  end
   enqueue(lock, claim, waiterLease, lease, holder)
   local head = first(lock)
   local granted = false
@@ -43,15 +45,25 @@ local function keep(key, claim, lease)
       handOver(lock, channel)
     end
   end
+  local others = granted and othersWait(lock)
   save(lock, retention)
   if granted then
-    return 'H ' .. text(lock.rev) .. ' ' .. othersWait(lock)
+    return 'H ' .. text(lock.rev) .. ' ' .. others
   end
   return 'Q ' .. text(lock.till - now) .. ' ' .. (head == claim and '1' or '0') .. ' ' .. text(lock.rev)
 end
 
+-- Somebody else's key where ours should be is the trouble of one lock; any other is that of all.
+local function keepAlone(key, claim, lease)
+  local done, said = pcall(keep, key, claim, lease)
+  if not done and not string.find(type(said) == 'table' and said.err or tostring(said), 'WRONGTYPE', 1, true) then
+    error(said, 0)
+  end
+  return done and said or 'U'
+end
+
 local answer = {text(now)}
 for i = 1, #KEYS / 3 do
-  answer[i + 1] = keep(KEYS[3 * i - 2], ARGV[2 * i + 2], tonumber(ARGV[2 * i + 3]))
+  answer[i + 1] = keepAlone(KEYS[3 * i - 2], ARGV[2 * i + 2], tonumber(ARGV[2 * i + 3]))
 end
 return answer

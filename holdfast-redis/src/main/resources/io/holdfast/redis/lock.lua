@@ -157,10 +157,14 @@ local function first(lock)
   end
 end
 
--- Says whether anybody waits, dead waiters included.
+-- Says whether anybody waits, dead waiters included; the record says so no longer if nobody does. To be asked before the
+-- record is saved.
 local function othersWait(lock)
   if lock.queued and redis.call('ZCARD', lock.key .. ':q') > 0 then
     return 1
+  end
+  if lock.queued then
+    lock.queued, lock.changed = false, true
   end
   return 0
 end

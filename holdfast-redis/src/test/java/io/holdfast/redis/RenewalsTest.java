@@ -86,6 +86,39 @@ class RenewalsTest {
     assertThat(kept.get(newer.id())).isEqualTo(new Kept.Unknown());
   }
 
+  /** Also those that wait, and those whose queues are somebody else's. */
+  @Test
+  void eachThatWaitsIsAnsweredForItself() {
+    Claim[] waiting = new Claim[3];
+    for (int i = 0; i < waiting.length; i++) {
+      held("wanted-" + i, 10 + i);
+      waiting[i] = claim("wanted-" + i, 20 + i);
+      assertThat(ask(waiting[i], Mode.QUEUE)).isInstanceOf(Answer.Busy.class);
+    }
+    server.call(redis -> {
+      redis.hset("holdfast:{wanted-1}:w", waiting[1].id().toString(), "an entry of next year's");
+      redis.del("holdfast:{wanted-0}:w");
+      return redis.set("holdfast:{wanted-0}:w", "somebody else's");
+    });
+    Map<ClaimId, Kept> kept = Await.value(store.keep(List.of(waiting)));
+    assertThat(kept.get(waiting[0].id())).isEqualTo(new Kept.Unknown());
+    assertThat(kept.get(waiting[1].id())).isEqualTo(new Kept.Unknown());
+    assertThat(kept.get(waiting[2].id())).isEqualTo(new Kept.Queued());
+  }
+
+  /** The record says no longer that others wait when the last of them has left. */
+  @Test
+  void lastWaiterThatLeaves_isNotSaidToWait() {
+    Claim holds = held("x", 1);
+    Claim waits = claim("x", 2);
+    assertThat(ask(waits, Mode.QUEUE)).isInstanceOf(Answer.Busy.class);
+    assertThat(othersWait(Await.value(store.keep(List.of(holds))).get(holds.id())))
+        .isTrue();
+    Await.value(store.end(waits, Duration.ZERO, store.time()));
+    assertThat(othersWait(Await.value(store.keep(List.of(holds))).get(holds.id())))
+        .isFalse();
+  }
+
   private static boolean othersWait(@Nullable Kept kept) {
     assertThat(kept).isInstanceOf(Kept.Held.class);
     return kept instanceof Kept.Held held && held.grant().othersWait();

@@ -149,6 +149,26 @@ class RequestFatesTest {
     REDIS.assertNothingIsLeft(hold);
   }
 
+  /** So is the first one of a hold that was handed over, which goes the long way. */
+  @ParameterizedTest
+  @EnumSource(names = {"LOSE_REQUEST", "LOSE_REPLY", "TWICE"})
+  void firstKeepAfterAHandOver_isRepeated(Fate fate) throws Exception {
+    Hold first = REDIS.direct().lock("x", LONG).acquire();
+    LockOptions options = LockOptions.builder().leaseFor(Duration.ofSeconds(8)).build();
+    CompletableFuture<Hold> waiter = REDIS.through().lock("x", options).acquireAsync();
+    REDIS.awaitWaiters(1);
+    Catch caught = REDIS.proxy().next("keep", fate);
+    assertThat(first.release()).isTrue();
+    Hold hold = Await.value(waiter);
+    Await.value(caught.caught());
+    long before = REDIS.told(Renewed.class);
+    Await.until("it is renewed", () -> REDIS.told(Renewed.class) > before);
+    REDIS.assertHeldBy(hold);
+    assertThat(REDIS.told(Lost.class)).isZero();
+    ProxiedRedis.release(hold);
+    REDIS.assertNothingIsLeft(hold);
+  }
+
   /** A renewal arrives after the release: it revives nothing, and the next holder's lease is its own. */
   @Test
   void keep_thatArrivesAfterTheRelease_revivesNothing() throws Exception {
