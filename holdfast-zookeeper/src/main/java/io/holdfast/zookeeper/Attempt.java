@@ -192,10 +192,12 @@ final class Attempt {
       return CompletableFuture.failedFuture(
           new StoreException("the claim was ended", Reason.UNREACHABLE, true, null));
     }
-    own.othersWait(LockNode.othersThan(own.claim.id(), queue));
+    boolean others = LockNode.othersThan(own.claim.id(), queue);
+    own.othersWait(others);
     Optional<String> marker = ZooKeeperPaths.markerIn(list.get().names());
     int place = queue.indexOf(mine);
     if (marker.isEmpty() && (own.isGranted() || place == 0)) {
+      own.holds(node, list.get().stat(), others);
       return granted(node, list.sent());
     }
     own.notGranted();

@@ -110,6 +110,16 @@ final class Link {
     return call.future;
   }
 
+  /** Reads several nodes in one request. Each result says what became of its own: one that is missing spoils no other. */
+  CompletableFuture<Reply<List<OpResult>>> read(List<Op> all) {
+    Call<List<OpResult>> call = new Call<>(false);
+    // where there are results, the code is that of the first node that could not be read
+    AsyncCallback.MultiCallback callback = (rc, asked, ctx, results) ->
+        call.answered(results == null || results.isEmpty() ? rc : Code.OK.intValue(), results);
+    handle.multi(all, callback, null);
+    return call.future;
+  }
+
   CompletableFuture<Reply<List<ACL>>> acl(String path) {
     Call<List<ACL>> call = new Call<>(false);
     AsyncCallback.ACLCallback callback = (rc, asked, ctx, acl, stat) -> call.answered(rc, acl);

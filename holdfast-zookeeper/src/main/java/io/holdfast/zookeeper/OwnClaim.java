@@ -5,9 +5,6 @@ import io.holdfast.Moment;
 import io.holdfast.Scheduler.Scheduled;
 import io.holdfast.Ticker;
 import io.holdfast.spi.Claim;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.function.Supplier;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
@@ -16,12 +13,9 @@ import org.jspecify.annotations.Nullable;
  * sees what came of the attempts before it, and an attempt that is asked twice makes one node. Fields are guarded by
  * this object's monitor, which is never held while anything waits.
  */
-final class OwnClaim {
+final class OwnClaim extends Turns {
   final Claim claim;
   final ZooKeeperSession session;
-
-  private CompletableFuture<?> last = CompletableFuture.completedFuture(null);
-  private int turns;
 
   private @Nullable Node node;
   private @Nullable Predecessor watched;
@@ -32,9 +26,16 @@ final class OwnClaim {
   private boolean expiring;
   private boolean ended;
   private boolean othersWait;
-  private Moment madeAt;
-  private Moment heardAt;
+  private long madeNanos;
+  private long heardNanos;
   private Moment refreshedAt;
+
+  /** The folder's last change of its children when a list showed that the node has the lock; 0 if there is no such list. */
+  private long pzxid;
+
+  /** How many such changes there had been. */
+  private int cversion;
+
   private long staysNanos = ZooKeeperGuarantees.WAITER_LEASE.toNanos();
 
   /**
@@ -42,71 +43,26 @@ final class OwnClaim {
    *
    * @param path its path
    * @param session the session that owns it
-   * @param stat as it was made
+   * @param revision the number of the grant: greater than that of every node that was made before
+   * @param ctime when it was made, by the leader's clock
    */
-  record Node(String path, long session, Stat stat) {
-    /** The number of the grant: greater than that of every node that was made before. */
-    long revision() {
-      return stat.getCzxid();
+  record Node(String path, long session, long revision, long ctime) {
+    Node(String path, long session, Stat made) {
+      this(path, session, made.getCzxid(), made.getCtime());
     }
   }
 
   OwnClaim(Claim claim, ZooKeeperSession session, Moment now) {
     this.claim = claim;
     this.session = session;
-    this.madeAt = now;
-    this.heardAt = now;
+    this.madeNanos = now.nanos();
+    this.heardNanos = now.nanos();
     this.refreshedAt = now;
   }
 
-  /** A turn is coming: the claim is not to be forgotten before it {@link #leave leaves}. */
-  synchronized void enter() {
-    turns++;
-  }
-
-  /**
-   * A turn is over; returns whether nothing is known that could be forgotten: no node, none that may come, and nobody
-   * at it.
-   */
-  synchronized boolean leave() {
-    turns--;
-    return isNothing();
-  }
-
+  /** Whether nothing is known that could be forgotten: no node, none that may come, and nobody at it. */
   synchronized boolean isNothing() {
-    return turns == 0 && node == null && lostAt == null;
-  }
-
-  synchronized boolean isIdle() {
-    return turns == 0;
-  }
-
-  /** Runs it when all turns before it are over. */
-  <T> CompletableFuture<T> inTurn(Supplier<CompletionStage<T>> turn) {
-    CompletableFuture<T> result = new CompletableFuture<>();
-    CompletionStage<?> before;
-    synchronized (this) {
-      before = last;
-      last = result;
-    }
-    before.whenComplete((nothing, failed) -> run(turn, result));
-    return result;
-  }
-
-  private static <T> void run(Supplier<CompletionStage<T>> turn, CompletableFuture<T> result) {
-    CompletionStage<T> stage;
-    try {
-      stage = turn.get();
-    } catch (RuntimeException | Error e) {
-      stage = CompletableFuture.failedFuture(e);
-    }
-    stage.whenComplete((value, failure) -> {
-      if (failure == null) {
-        result.complete(value);
-      } else {
-        result.completeExceptionally(failure);
-      }
-    });
+    return isIdle() && node == null && lostAt == null;
   }
 
   synchronized @Nullable Node node() {
@@ -117,7 +73,7 @@ final class OwnClaim {
   synchronized void made(Node fresh, Moment sent) {
     if (node == null || !node.path().equals(fresh.path())) {
       gone();
-      madeAt = sent;
+      madeNanos = sent.nanos();
     }
     node = fresh;
   }
@@ -125,7 +81,7 @@ final class OwnClaim {
   /** The node is gone, and with it what was granted. */
   synchronized void gone() {
     node = null;
-    granted = false;
+    notGranted();
     expiring = false;
     hearNothing();
   }
@@ -177,7 +133,7 @@ final class OwnClaim {
       return false;
     }
     if (!granted) {
-      heardAt = now;
+      heardNanos = now.nanos();
     }
     granted = true;
     hearNothing();
@@ -192,6 +148,7 @@ final class OwnClaim {
   /** It has not got the lock after all. */
   synchronized void notGranted() {
     granted = false;
+    pzxid = 0;
   }
 
   synchronized boolean isGranted() {
@@ -200,7 +157,7 @@ final class OwnClaim {
 
   /** How long after the node was made the grant was heard of. */
   synchronized long waitedMillis() {
-    return Math.max(0, (heardAt.nanos() - madeAt.nanos()) / 1_000_000L);
+    return Math.max(0, (heardNanos - madeNanos) / 1_000_000L);
   }
 
   /**
@@ -216,8 +173,10 @@ final class OwnClaim {
     return true;
   }
 
-  synchronized boolean isOverdue(Ticker ticker) {
-    return node != null && turns == 0 && ticker.elapsedNanos(refreshedAt) > staysNanos;
+  /** Returns for how long a node of it still stays, if there is one or may soon be; less than nothing if it is overdue. */
+  synchronized long staysNanos(Ticker ticker) {
+    boolean isNone = node == null && isIdle();
+    return isNone ? Long.MAX_VALUE : staysNanos - ticker.elapsedNanos(refreshedAt);
   }
 
   /**
@@ -226,7 +185,7 @@ final class OwnClaim {
    * @return the node; null if it is not overdue, or no longer
    */
   synchronized @Nullable Node expires(Ticker ticker) {
-    if (node == null || ticker.elapsedNanos(refreshedAt) <= staysNanos) {
+    if (node == null || staysNanos(ticker) >= 0) {
       return null;
     }
     expiring = true;
@@ -241,6 +200,31 @@ final class OwnClaim {
 
   synchronized void othersWait(boolean others) {
     othersWait = others;
+    pzxid = 0;
+  }
+
+  /**
+   * A list of the folder, which was as this says, showed that the node has the lock. One that is older than the node is
+   * of another.
+   */
+  synchronized void holds(Node which, Stat folder, boolean others) {
+    othersWait = others;
+    boolean isOf = which.equals(node) && which.revision() <= folder.getPzxid();
+    pzxid = isOf ? folder.getPzxid() : 0;
+    cversion = folder.getCversion();
+  }
+
+  /** Whether a list has shown that the claim has the lock, so that it has it while its folder does not change. */
+  synchronized boolean wasListed() {
+    return granted && pzxid != 0;
+  }
+
+  /** Whether a list has shown that the node has the lock, and the folder is still as it was then. */
+  synchronized boolean stillHolds(Node which, Stat folder) {
+    return wasListed()
+        && which.equals(node)
+        && pzxid == folder.getPzxid()
+        && cversion == folder.getCversion();
   }
 
   synchronized boolean othersWait() {

@@ -7,20 +7,15 @@ import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.Ended;
-import io.holdfast.spi.Grant;
 import io.holdfast.spi.Kept;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreEvents;
 import io.holdfast.spi.StoreRuntime;
 import io.holdfast.zookeeper.OwnClaim.Node;
-import io.holdfast.zookeeper.Reply.Children;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -47,6 +42,8 @@ final class ZooKeeperLocks {
   private final StoreEvents events;
   private final Wakes wakes;
   private final Map<ClaimId, OwnClaim> claims = new ConcurrentHashMap<>();
+  private final Overdue overdue;
+  private final Renewals renewals;
 
   ZooKeeperLocks(ZooKeeperContext context) {
     this.context = context;
@@ -54,6 +51,8 @@ final class ZooKeeperLocks {
     this.runtime = context.runtime();
     this.events = context.events();
     this.wakes = new Wakes(context);
+    this.overdue = new Overdue(runtime.ticker(), claims);
+    this.renewals = new Renewals(context, claims, overdue);
   }
 
   Instant time() {
@@ -63,6 +62,7 @@ final class ZooKeeperLocks {
   // attempts
 
   CompletionStage<Answer> attempt(Claim claim, Mode mode, Instant giveUpAt) {
+    overdue.expect(claim);
     ZooKeeperSession session = sessions.forLease(claim.lease());
     // one that is opened only now is awaited within the turn: an end that comes meanwhile must not
     // be answered before
@@ -81,8 +81,10 @@ final class ZooKeeperLocks {
       return known;
     });
     return own.inTurn(() -> turn.apply(own))
-        .whenComplete((value, failure) ->
-            claims.computeIfPresent(claim.id(), (id, known) -> known.leave() ? null : known));
+        .whenComplete((value, failure) -> claims.computeIfPresent(claim.id(), (id, known) -> {
+          known.leave();
+          return known.isNothing() ? null : known;
+        }));
   }
 
   private CompletionStage<Answer> attempt(OwnClaim own, Mode mode, Instant giveUpAt) {
@@ -107,73 +109,8 @@ final class ZooKeeperLocks {
     return Math.max(claim.lease().toNanos(), ZooKeeperGuarantees.WAITER_LEASE.toNanos());
   }
 
-  // renewal
-
   CompletionStage<Map<ClaimId, Kept>> keep(Collection<Claim> asked) {
-    Map<ClaimId, Kept> answers = new ConcurrentHashMap<>();
-    List<CompletableFuture<?>> all = new ArrayList<>(asked.size());
-    Map<Link, CompletableFuture<Reply<Boolean>>> proofs = new HashMap<>();
-    for (Claim claim : asked) {
-      all.add(keep(claim, proofs).thenAccept(answer -> answers.put(claim.id(), answer)));
-    }
-    return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
-        .thenApply(nothing -> Map.copyOf(answers));
-  }
-
-  /** One request that needs a majority serves all lists behind it on the same connection. */
-  private CompletableFuture<Kept> keep(
-      Claim claim, Map<Link, CompletableFuture<Reply<Boolean>>> proofs) {
-    OwnClaim own = claims.get(claim.id());
-    Node node = own == null ? null : own.node();
-    if (own == null || node == null) {
-      boolean certain = own == null || !own.mayHaveMore();
-      return CompletableFuture.completedFuture(certain ? new Kept.Gone() : new Kept.Unknown());
-    }
-    Link link = own.session.link();
-    if (link == null) {
-      return CompletableFuture.completedFuture(new Kept.Unknown());
-    }
-    if (link.sessionId() != node.session()) {
-      return CompletableFuture.completedFuture(new Kept.Gone());
-    }
-    CompletableFuture<Reply<Boolean>> proof = proofs.computeIfAbsent(link, Link::agree);
-    return Link.agreed(proof, link.children(ZooKeeperPaths.parent(node.path())))
-        .thenApply(list -> kept(own, node, list));
-  }
-
-  private Kept kept(OwnClaim own, Node node, Reply<Children> list) {
-    if (!list.isOk() && !list.isAbsent()) {
-      return new Kept.Unknown();
-    }
-    List<LockNode> queue = list.isOk() ? LockNode.queue(list.get().names()) : List.of();
-    LockNode mine = LockNode.of(queue, own.claim.id(), node.session());
-    if (mine == null) {
-      if (!own.isEnded()) {
-        own.gone();
-      }
-      return new Kept.Gone();
-    }
-    boolean others = LockNode.othersThan(own.claim.id(), queue);
-    own.othersWait(others);
-    boolean isFirst = queue.get(0).equals(mine);
-    boolean isMarked = ZooKeeperPaths.markerIn(list.get().names()).isPresent();
-    if (own.isGranted() && isMarked) {
-      // nobody can keep a lock that is held: it was kept before, and must not have been granted
-      own.notGranted();
-      own.stays(context.now(), 0);
-      return new Kept.Gone();
-    }
-    if (own.isGranted() || (isFirst && !isMarked)) {
-      return own.granted(context.now(), own.claim.lease().toNanos()) && !own.session.isClosing()
-          ? new Kept.Held(new Grant(node.revision(), list.sent(), own.claim.lease(), others))
-          : new Kept.Unknown();
-    }
-    if (isFirst && !own.isLooking()) {
-      events.lookAgain(own.claim.id());
-    }
-    return own.stays(context.now(), ZooKeeperGuarantees.WAITER_LEASE.toNanos())
-        ? new Kept.Queued()
-        : new Kept.Unknown();
+    return renewals.keep(asked);
   }
 
   // the end
@@ -219,6 +156,7 @@ final class ZooKeeperLocks {
           // the server may not have noticed yet, and the engine ends no claim that it was told is
           // lost
           own.stays(context.now(), 0);
+          overdue.soon();
         } else {
           events.lookAgain(own.claim.id());
         }
@@ -228,13 +166,7 @@ final class ZooKeeperLocks {
 
   /** Takes away what the engine has neither renewed nor ended in time. Called on the timer, again and again. */
   void endOverdue() {
-    for (OwnClaim own : claims.values()) {
-      if (own.isOverdue(runtime.ticker())) {
-        inTurn(own.claim, own.session, this::expire);
-      } else if (own.isNothing()) {
-        claims.computeIfPresent(own.claim.id(), (id, known) -> known.isNothing() ? null : known);
-      }
-    }
+    overdue.look(own -> inTurn(own.claim, own.session, this::expire));
   }
 
   private CompletionStage<Boolean> expire(OwnClaim own) {

@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.zookeeper.AsyncCallback;
+import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
@@ -23,8 +24,8 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Clients that count the watchers they are given, their signs of life, and what they ask a majority; a test can come
- * in before some requests.
+ * Clients that count the watchers they are given, their lists, their reads of many nodes, their signs of life, and what
+ * they ask a majority; a test can come in before some requests.
  */
 @SuppressWarnings("try") // what it extends closes as it does
 final class HookedClients extends HandledClients {
@@ -35,6 +36,9 @@ final class HookedClients extends HandledClients {
   private final AtomicReference<@Nullable Runnable> beforeWatch = new AtomicReference<>();
   private final Map<String, Listed> lists = new ConcurrentHashMap<>();
   private final AtomicBoolean oldList = new AtomicBoolean();
+  private final AtomicReference<KeeperException.@Nullable Code> nextMulti = new AtomicReference<>();
+  private final AtomicInteger listed = new AtomicInteger();
+  private final AtomicInteger multis = new AtomicInteger();
   private final AtomicInteger agreements = new AtomicInteger();
   private final AtomicInteger signs = new AtomicInteger();
 
@@ -66,6 +70,21 @@ final class HookedClients extends HandledClients {
   /** The next list of a folder is the one before: what a leader answers that has not applied yet what its followers have. */
   void nextListIsOld() {
     oldList.set(true);
+  }
+
+  /** The next multi is not sent: this is what becomes of it. */
+  void nextMultiIs(KeeperException.Code code) {
+    nextMulti.set(code);
+  }
+
+  /** How many lists were asked for. */
+  int lists() {
+    return listed.get();
+  }
+
+  /** How many multis were asked for. */
+  int multis() {
+    return multis.get();
   }
 
   /** How often a majority was asked for nothing but its agreement. */
@@ -120,6 +139,7 @@ final class HookedClients extends HandledClients {
       @Override
       public void getChildren(
           String path, boolean watch, AsyncCallback.Children2Callback callback, Object ctx) {
+        listed.incrementAndGet();
         boolean isOld = lists.containsKey(path) && oldList.getAndSet(false);
         super.getChildren(
             path,
@@ -141,7 +161,13 @@ final class HookedClients extends HandledClients {
       @Override
       public void multi(Iterable<Op> ops, AsyncCallback.MultiCallback callback, Object ctx) {
         run(beforeMulti);
-        super.multi(ops, callback, ctx);
+        multis.incrementAndGet();
+        KeeperException.Code instead = nextMulti.getAndSet(null);
+        if (instead == null) {
+          super.multi(ops, callback, ctx);
+        } else {
+          callback.processResult(instead.intValue(), null, ctx, null);
+        }
       }
 
       @Override

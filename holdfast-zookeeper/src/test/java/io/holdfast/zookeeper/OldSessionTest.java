@@ -12,6 +12,7 @@ import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.zookeeper.ZooKeeperServer;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -30,6 +31,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class OldSessionTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
+
+  private static final long SWEEP_NANOS = 100_000_000L;
 
   private final ZooKeeperServer server = ZooKeeperUnderTest.server();
   private final String root = "/old/" + ROOTS.incrementAndGet();
@@ -65,6 +68,14 @@ class OldSessionTest {
     return curator.getChildren().forPath(new ZooKeeperPaths(root).folder(LockKey.of("a")));
   }
 
+  private List<String> nodesNow() {
+    try {
+      return nodes();
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
   /** A renewal on the new session finds the claim's node, and does not take it for its own. */
   @Test
   void hold_isNotRenewed() throws Exception {
@@ -77,6 +88,40 @@ class OldSessionTest {
     } while (nodes().isEmpty());
     assertTrue(
         client.told.contains("lost " + holder.id() + " SESSION_ENDED"), client.told::toString);
+    assertInstanceOf(Kept.Gone.class, client.keep(holder));
+  }
+
+  /** The server still has the node, which would keep others out: it is taken away at the next look, however quiet it was. */
+  @Test
+  void hold_thatIsLost_isTakenAwayAtOnce() throws Exception {
+    Claim holder;
+    do {
+      holder = client.claim("a");
+      client.granted(holder);
+      client.run(SWEEP_NANOS);
+      endTheSession();
+    } while (nodes().isEmpty());
+    client.forward(Duration.ofMillis(1));
+    client.run(SWEEP_NANOS);
+    Await.until("it is gone", () -> nodesNow().isEmpty());
+  }
+
+  /** The same claim has another node in the same folder then: what was seen of the old one does not speak for it. */
+  @Test
+  void hold_thatIsAskedForAnew_isRenewedForItsOwn() throws Exception {
+    Claim holder = client.claim("a");
+    long before = client.granted(holder).revision();
+    assertInstanceOf(Kept.Held.class, client.keep(holder));
+    endTheSession();
+    assertInstanceOf(Kept.Gone.class, client.keep(holder));
+    long after = client.granted(holder).revision();
+    assertTrue(after > before);
+    assertEquals(
+        after, assertInstanceOf(Kept.Held.class, client.keep(holder)).grant().revision());
+    curator
+        .delete()
+        .forPath(
+            new ZooKeeperPaths(root).folder(LockKey.of("a")) + "/" + nodes().get(0));
     assertInstanceOf(Kept.Gone.class, client.keep(holder));
   }
 

@@ -48,6 +48,24 @@ class OverdueTest {
     }
   }
 
+  /** A look has shown that nobody can be overdue for a while, and then comes a lease that is shorter than that. */
+  @Test
+  void shortLease_isTakenAwayInItsTime() {
+    Duration lease = Duration.ofSeconds(2);
+    try (StoreByHand a = new StoreByHand("a", at(port))) {
+      a.granted(a.claim("a"));
+      a.run(SWEEP_NANOS);
+      Claim brief = a.claim("b", lease);
+      a.granted(brief);
+      a.forward(lease.minusMillis(1));
+      a.run(SWEEP_NANOS);
+      assertInstanceOf(Kept.Held.class, a.keep(brief));
+      a.forward(lease.plusMillis(1));
+      a.run(SWEEP_NANOS);
+      Await.until("it is gone", () -> a.keep(brief) instanceof Kept.Gone);
+    }
+  }
+
   /** The claim is seen to be overdue, and granted before its turn to go has come. */
   @Test
   void grantedMeanwhile_stays() {

@@ -52,12 +52,16 @@ final class StoreByHand implements StoreEvents, Ticker, Scheduler, AutoCloseable
   }
 
   Claim claim(String name) {
+    return claim(name, Duration.ofSeconds(30));
+  }
+
+  Claim claim(String name, Duration lease) {
     return new Claim(
         new ClaimId(id, ++claims),
         LockKey.of(name),
         1,
         1,
-        Duration.ofSeconds(30),
+        lease,
         false,
         new Holder("test", "here", 1, "main", ""));
   }

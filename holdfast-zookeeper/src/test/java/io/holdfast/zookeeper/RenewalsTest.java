@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.zookeeper;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.Kept;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.Mode;
+import io.holdfast.testkit.Await;
+import io.holdfast.testkit.zookeeper.ZooKeeperServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryOneTime;
+import org.apache.zookeeper.KeeperException.Code;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A renewal lists only what has changed, and misses no change. */
+@Timeout(120)
+class RenewalsTest {
+  private static final AtomicInteger ROOTS = new AtomicInteger();
+
+  private final ZooKeeperServer server = ZooKeeperUnderTest.server();
+  private final String root = "/renewals/" + ROOTS.incrementAndGet();
+  private final String uri = "zookeeper://" + server.address() + root;
+  private final HookedClients clients = HookedClients.at(uri);
+  private StoreByHand one;
+  private StoreByHand other;
+
+  @BeforeEach
+  void connect() {
+    one = new StoreByHand("1", clients.store(uri));
+    other = new StoreByHand("2", HookedClients.at(uri).store(uri));
+  }
+
+  @AfterEach
+  void close() {
+    one.close();
+    other.close();
+  }
+
+  private Claim held(String name) {
+    Claim claim = one.claim(name);
+    one.granted(claim);
+    return claim;
+  }
+
+  /** Holds locks of the names 0, 1, 2, ... */
+  private List<Claim> held(int number) {
+    List<Claim> all = new ArrayList<>();
+    for (int i = 0; i < number; i++) {
+      all.add(held(Integer.toString(i)));
+    }
+    return all;
+  }
+
+  private Map<ClaimId, Kept> keep(List<Claim> claims) {
+    return Await.value(one.store.keep(claims));
+  }
+
+  private Grant stillHeld(Claim claim) {
+    return assertInstanceOf(Kept.Held.class, one.keep(claim)).grant();
+  }
+
+  private void evict(Claim claim) {
+    long revision = Await.value(other.store.inspect(claim.name())).orElseThrow().token() >> 8;
+    assertTrue(Await.value(other.store.evict(claim.name(), revision)));
+  }
+
+  /** Renews, and returns how many lists that took. */
+  private int listsToKeep(Claim claim, Class<? extends Kept> expected) {
+    int before = clients.lists();
+    assertInstanceOf(expected, one.keep(claim));
+    return clients.lists() - before;
+  }
+
+  @Test
+  void untouched_isNotListed() {
+    List<Claim> claims = held(250);
+    for (int i = 0; i < 3; i++) {
+      int lists = clients.lists();
+      int multis = clients.multis();
+      int agreements = clients.agreements();
+      Map<ClaimId, Kept> kept = keep(claims);
+      for (Claim each : claims) {
+        Grant grant = assertInstanceOf(Kept.Held.class, kept.get(each.id())).grant();
+        assertEquals(each.lease(), grant.lease());
+      }
+      assertEquals(claims.size(), kept.size());
+      assertEquals(0, clients.lists() - lists);
+      assertEquals(3, clients.multis() - multis);
+      assertEquals(1, clients.agreements() - agreements);
+    }
+  }
+
+  /** It counts from before the request that a majority has agreed on, not from an answer. */
+  @Test
+  void untouched_countsFromTheQuestion() {
+    Claim claim = held("a");
+    one.forward(Duration.ofSeconds(10));
+    long asked = one.nanos();
+    clients.beforeMulti(() -> one.forward(Duration.ofSeconds(1)));
+    assertEquals(asked, stillHeld(claim).anchor().nanos());
+  }
+
+  @Test
+  void evicted_isGone() {
+    Claim claim = held("a");
+    stillHeld(claim);
+    evict(claim);
+    assertEquals(1, listsToKeep(claim, Kept.Gone.class));
+    assertEquals(0, listsToKeep(claim, Kept.Gone.class));
+  }
+
+  /** Its place is taken at once, so that the folder has as many nodes as before. */
+  @Test
+  void evictedAndReplaced_isGone() {
+    Claim claim = held("a");
+    stillHeld(claim);
+    evict(claim);
+    other.granted(other.claim("a"));
+    assertInstanceOf(Kept.Gone.class, one.keep(claim));
+  }
+
+  @Test
+  void evictedBeforeAWaiter_isGone() {
+    Claim claim = held("a");
+    Claim waiter = other.claim("a");
+    other.busy(waiter, Mode.QUEUE);
+    assertTrue(stillHeld(claim).othersWait());
+    evict(claim);
+    assertInstanceOf(Kept.Gone.class, one.keep(claim));
+    Await.until("the next one has it", () -> other.wasGranted(waiter));
+  }
+
+  /** The eviction comes between the request for a majority and the look at the folder. */
+  @Test
+  void evictedMeanwhile_isGone() {
+    Claim claim = held("a");
+    clients.beforeMulti(() -> evict(claim));
+    assertInstanceOf(Kept.Gone.class, one.keep(claim));
+  }
+
+  @Test
+  void waiters_areNoticedWhenTheyComeAndGo() {
+    Claim claim = held("a");
+    assertEquals(false, stillHeld(claim).othersWait());
+    Claim waiter = other.claim("a");
+    other.busy(waiter, Mode.QUEUE);
+    assertEquals(true, stillHeld(claim).othersWait());
+    int lists = clients.lists();
+    // and are remembered
+    assertEquals(true, stillHeld(claim).othersWait());
+    assertEquals(lists, clients.lists());
+    other.end(waiter, Duration.ZERO);
+    assertEquals(false, stillHeld(claim).othersWait());
+  }
+
+  /** One is evicted, and of another one all is gone, up to its folder: nobody else is listed. */
+  @Test
+  void manyInARequest_doNotDisturbEachOther() throws Exception {
+    List<Claim> claims = held(5);
+    keep(claims);
+    evict(claims.get(1));
+    try (CuratorFramework curator =
+        CuratorFrameworkFactory.newClient(server.address(), new RetryOneTime(100))) {
+      curator.start();
+      String folder = new ZooKeeperPaths(root).folder(LockKey.of("3"));
+      curator.delete().deletingChildrenIfNeeded().forPath(folder);
+    }
+    int before = clients.lists();
+    Map<ClaimId, Kept> kept = keep(claims);
+    for (int i = 0; i < claims.size(); i++) {
+      Class<? extends Kept> expected = i == 1 || i == 3 ? Kept.Gone.class : Kept.Held.class;
+      assertInstanceOf(expected, kept.get(claims.get(i).id()));
+    }
+    assertEquals(2, clients.lists() - before);
+  }
+
+  /** The claim is asked for again, and has another node in the same folder. */
+  @Test
+  void madeAnew_isListedAnew() {
+    Claim claim = held("a");
+    long first = stillHeld(claim).revision();
+    evict(claim);
+    assertInstanceOf(Kept.Gone.class, one.keep(claim));
+    long second = one.granted(claim).revision();
+    assertTrue(second > first);
+    assertEquals(second, stillHeld(claim).revision());
+    evict(claim);
+    assertInstanceOf(Kept.Gone.class, one.keep(claim));
+  }
+
+  /** Who was told of the grant has seen no list yet that shows it. */
+  @Test
+  void grantedByAMessage_isListedOnce() {
+    Claim holder = other.claim("a");
+    other.granted(holder);
+    Claim waiter = one.claim("a");
+    one.busy(waiter, Mode.QUEUE);
+    assertEquals(1, listsToKeep(waiter, Kept.Queued.class));
+    assertEquals(1, listsToKeep(waiter, Kept.Queued.class));
+    other.end(holder, Duration.ZERO);
+    Await.until("it is told", () -> one.wasGranted(waiter));
+    assertEquals(1, listsToKeep(waiter, Kept.Held.class));
+    assertEquals(0, listsToKeep(waiter, Kept.Held.class));
+  }
+
+  /** Nobody knows: that is no reason to ask more. */
+  @Test
+  void lostAnswer_isUnknown() {
+    Claim claim = held("a");
+    clients.nextMultiIs(Code.CONNECTIONLOSS);
+    assertEquals(0, listsToKeep(claim, Kept.Unknown.class));
+    assertEquals(0, listsToKeep(claim, Kept.Held.class));
+  }
+
+  /** The server does not read several nodes at once, or will not now: it lists. */
+  @Test
+  void refusedAnswer_isListed() {
+    List<Claim> claims = held(3);
+    clients.nextMultiIs(Code.UNIMPLEMENTED);
+    int before = clients.lists();
+    Map<ClaimId, Kept> kept = keep(claims);
+    for (Claim each : claims) {
+      assertInstanceOf(Kept.Held.class, kept.get(each.id()));
+    }
+    assertEquals(3, clients.lists() - before);
+  }
+}
