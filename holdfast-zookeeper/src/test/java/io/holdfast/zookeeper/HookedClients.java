@@ -37,6 +37,8 @@ final class HookedClients extends HandledClients {
   private final Map<String, Listed> lists = new ConcurrentHashMap<>();
   private final AtomicBoolean oldList = new AtomicBoolean();
   private final AtomicReference<KeeperException.@Nullable Code> nextMulti = new AtomicReference<>();
+  private final AtomicReference<KeeperException.@Nullable Code> nextAgreement =
+      new AtomicReference<>();
   private final AtomicInteger listed = new AtomicInteger();
   private final AtomicInteger multis = new AtomicInteger();
   private final AtomicInteger agreements = new AtomicInteger();
@@ -75,6 +77,11 @@ final class HookedClients extends HandledClients {
   /** The next multi is not sent: this is what becomes of it. */
   void nextMultiIs(KeeperException.Code code) {
     nextMulti.set(code);
+  }
+
+  /** The next request for the agreement of a majority is not sent: this is what becomes of it. */
+  void nextAgreementIs(KeeperException.Code code) {
+    nextAgreement.set(code);
   }
 
   /** How many lists were asked for. */
@@ -184,6 +191,11 @@ final class HookedClients extends HandledClients {
           String path, int version, AsyncCallback.VoidCallback callback, Object ctx) {
         if (path.endsWith(NOTHING)) {
           agreements.incrementAndGet();
+          KeeperException.Code instead = nextAgreement.getAndSet(null);
+          if (instead != null) {
+            callback.processResult(instead.intValue(), path, ctx);
+            return;
+          }
         }
         super.delete(path, version, callback, ctx);
       }

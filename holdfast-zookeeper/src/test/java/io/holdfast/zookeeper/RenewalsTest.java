@@ -218,6 +218,15 @@ class RenewalsTest {
     assertEquals(0, listsToKeep(waiter, Kept.Held.class));
   }
 
+  /** The folder is as it was on this server, which may be cut off from the others. */
+  @Test
+  void withoutAMajority_isUnknown() {
+    Claim claim = held("a");
+    clients.nextAgreementIs(Code.CONNECTIONLOSS);
+    assertEquals(0, listsToKeep(claim, Kept.Unknown.class));
+    assertEquals(0, listsToKeep(claim, Kept.Held.class));
+  }
+
   /** Nobody knows: that is no reason to ask more. */
   @Test
   void lostAnswer_isUnknown() {
