@@ -187,7 +187,7 @@ final class KeptLocks {
               Link link = own.session.link();
               if (link != null) {
                 Link.unasked(link.delete(marker, -1).thenAccept(deleted -> {
-                  if (!deleted.isAgreed() && !sessions.isClosed()) {
+                  if (!deleted.isAgreed() && !deleted.isForbidden() && !sessions.isClosed()) {
                     cleanLater(marker, own, 0);
                   }
                 }));

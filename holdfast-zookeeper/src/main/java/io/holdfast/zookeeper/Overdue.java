@@ -10,8 +10,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /**
- * Finds the claims that the engine has neither renewed nor ended in time. It looks often, and mostly at nothing: no claim
- * is overdue before the first of those that it saw last can be, nor before the shortest lease has passed since then.
+ * Finds the claims that the engine has neither renewed nor ended in time. It looks often, and mostly at nothing: of the
+ * claims that it saw last none is overdue before the first of them, and of those that have come since none before the
+ * shortest lease has passed.
  */
 final class Overdue {
   private final Ticker ticker;

@@ -129,7 +129,7 @@ final class OwnClaim extends Turns {
    * returned as false.
    */
   synchronized boolean granted(Moment now, long forNanos) {
-    if (!stays(now, forNanos)) {
+    if (node == null || !stays(now, forNanos)) {
       return false;
     }
     if (!granted) {
@@ -212,6 +212,11 @@ final class OwnClaim extends Turns {
     boolean isOf = which.equals(node) && which.revision() <= folder.getPzxid();
     pzxid = isOf ? folder.getPzxid() : 0;
     cversion = folder.getCversion();
+  }
+
+  /** What its folder was like is not known any more. */
+  synchronized void unseen() {
+    pzxid = 0;
   }
 
   /** Whether a list has shown that the claim has the lock, so that it has it while its folder does not change. */

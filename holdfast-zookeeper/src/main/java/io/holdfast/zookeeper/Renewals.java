@@ -17,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.OpResult.GetDataResult;
@@ -32,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * one request. Whatever else that shows, the folder is listed, as it is for every other claim.
  */
 final class Renewals {
-  /** A folder's data is the lock's name: the answer stays far below the megabyte that a server sends at most. */
+  /** A folder's data is the lock's name: the answer stays far below the megabyte that the client takes. */
   private static final int FOLDERS_IN_A_REQUEST = 100;
 
   private static final Kept UNKNOWN = new Kept.Unknown();
@@ -123,8 +124,15 @@ final class Renewals {
 
     private CompletionStage<@Nullable Void> looked(
         List<Renewed> these, Reply<Boolean> agreed, Reply<List<OpResult>> folders) {
-      if (!agreed.isAgreed() || folders.isLost()) {
-        these.forEach(each -> answers.put(each.own().claim.id(), UNKNOWN));
+      boolean cannotRead = folders.code() == Code.UNIMPLEMENTED;
+      if (!agreed.isAgreed() || !(folders.isOk() || cannotRead)) {
+        for (Renewed each : these) {
+          answers.put(each.own().claim.id(), UNKNOWN);
+          if (agreed.isAgreed() && folders.isLost()) {
+            // it may have been more than the client takes, and would be again: the next time these are listed
+            each.own().unseen();
+          }
+        }
         return CompletableFuture.completedFuture(null);
       }
       List<OpResult> results = folders.isOk() ? folders.get() : List.of();
@@ -156,7 +164,9 @@ final class Renewals {
   private Kept listed(Renewed each, Reply<Children> list) {
     OwnClaim own = each.own();
     Node node = each.node();
-    if (!list.isOk() && !list.isAbsent()) {
+    boolean isAnswered = list.isOk() || list.isAbsent();
+    if (!isAnswered || !node.equals(own.node())) {
+      // or the list is of a time when the claim had another node
       return UNKNOWN;
     }
     List<LockNode> queue = list.isOk() ? LockNode.queue(list.get().names()) : List.of();

@@ -50,6 +50,11 @@ record Reply<T>(Code code, @Nullable T value, Moment sent) {
     return code == Code.NONODE;
   }
 
+  /** It was refused, and will be again. */
+  boolean isForbidden() {
+    return code == Code.NOAUTH;
+  }
+
   /** Whether nobody knows what became of it: it may have been applied, or may be applied yet. */
   boolean isLost() {
     return code == Code.CONNECTIONLOSS
@@ -57,10 +62,13 @@ record Reply<T>(Code code, @Nullable T value, Moment sent) {
         || code == Code.REQUESTTIMEOUT;
   }
 
-  /** Of a request that changes something: whether a majority of the servers has agreed on what became of it. */
+  /**
+   * Of a request that changes something: whether a majority of the servers has agreed on what became of it. Not of one that
+   * was refused for want of a permission: a server may say so by itself ({@code zookeeper.enableEagerACLCheck}).
+   */
   boolean isAgreed() {
     return switch (code) {
-      case OK, NONODE, NODEEXISTS, NOTEMPTY, BADVERSION, NOAUTH -> true;
+      case OK, NONODE, NODEEXISTS, NOTEMPTY, BADVERSION -> true;
       default -> false;
     };
   }

@@ -38,7 +38,7 @@ final class ZooKeeperPaths {
 
   /** A node that is never made. */
   String nothing() {
-    return root + "/nothing";
+    return root + "/nothing/nothing";
   }
 
   /** Returns the root and the folders above it, from the top. */

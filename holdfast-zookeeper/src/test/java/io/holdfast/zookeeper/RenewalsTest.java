@@ -13,6 +13,7 @@ import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.zookeeper.ZooKeeperServer;
+import io.holdfast.zookeeper.NodeData.KeptLock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,6 +32,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class RenewalsTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
+  private static final long SWEEP_NANOS = 100_000_000L;
 
   private final ZooKeeperServer server = ZooKeeperUnderTest.server();
   private final String root = "/renewals/" + ROOTS.incrementAndGet();
@@ -227,16 +229,84 @@ class RenewalsTest {
     assertEquals(0, listsToKeep(claim, Kept.Held.class));
   }
 
-  /** Nobody knows: that is no reason to ask more. */
+  /** A server that looks at permissions before it asks the others says this alone. */
   @Test
-  void lostAnswer_isUnknown() {
+  void forbiddenAgreement_isNone() {
     Claim claim = held("a");
-    clients.nextMultiIs(Code.CONNECTIONLOSS);
+    clients.nextAgreementIs(Code.NOAUTH);
     assertEquals(0, listsToKeep(claim, Kept.Unknown.class));
     assertEquals(0, listsToKeep(claim, Kept.Held.class));
   }
 
-  /** The server does not read several nodes at once, or will not now: it lists. */
+  /** Nobody knows. What broke the connection may have been the answer's length: the next time it is listed, once. */
+  @Test
+  void lostAnswer_isUnknown_andListedThen() {
+    Claim claim = held("a");
+    clients.nextMultiIs(Code.CONNECTIONLOSS);
+    assertEquals(0, listsToKeep(claim, Kept.Unknown.class));
+    assertEquals(1, listsToKeep(claim, Kept.Held.class));
+    assertEquals(0, listsToKeep(claim, Kept.Held.class));
+  }
+
+  /** A server that has too much to do gets no lists on top of it. */
+  @Test
+  void throttledAnswer_isUnknown() {
+    Claim claim = held("a");
+    clients.nextMultiIs(Code.THROTTLEDOP);
+    assertEquals(0, listsToKeep(claim, Kept.Unknown.class));
+    assertEquals(0, listsToKeep(claim, Kept.Held.class));
+  }
+
+  /** A marker says that the lock was kept before: so it must not have been granted, and its node is taken away. */
+  @Test
+  void grantedThoughKept_isGone() throws Exception {
+    Claim claim = held("a");
+    String folder = new ZooKeeperPaths(root).folder(claim.name());
+    String marker = ZooKeeperPaths.marker(folder, 1);
+    try (CuratorFramework curator =
+        CuratorFrameworkFactory.newClient(server.address(), new RetryOneTime(100))) {
+      curator.start();
+      curator.create().forPath(marker, NodeData.write(new KeptLock(Long.MAX_VALUE, 1)));
+      assertInstanceOf(Kept.Gone.class, one.keep(claim));
+      assertEquals(2, curator.getChildren().forPath(folder).size());
+      one.forward(Duration.ofMillis(1));
+      one.run(SWEEP_NANOS);
+      Await.until("its node is gone", () -> childrenOf(curator, folder) == 1);
+    }
+  }
+
+  private static int childrenOf(CuratorFramework curator, String folder) {
+    try {
+      return curator.getChildren().forPath(folder).size();
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** The paths that are read together are below the root of a client that was given, too. */
+  @Test
+  void chrootOfAGivenClient_isKeptTo() throws Exception {
+    try (CuratorFramework all =
+            CuratorFrameworkFactory.newClient(server.address(), new RetryOneTime(100));
+        CuratorFramework jailed = CuratorFrameworkFactory.newClient(
+            server.address() + root + "/jail", new RetryOneTime(100))) {
+      all.start();
+      all.create().creatingParentsIfNeeded().forPath(root + "/jail");
+      jailed.start();
+      try (StoreByHand inner =
+          new StoreByHand("3", ZooKeeperStore.using(jailed, ZooKeeperSettings.defaults()))) {
+        Claim claim = inner.claim("a");
+        inner.granted(claim);
+        assertInstanceOf(Kept.Held.class, inner.keep(claim));
+        long revision =
+            Await.value(inner.store.inspect(claim.name())).orElseThrow().token() >> 8;
+        assertTrue(Await.value(inner.store.evict(claim.name(), revision)));
+        assertInstanceOf(Kept.Gone.class, inner.keep(claim));
+      }
+    }
+  }
+
+  /** The server does not read several nodes at once: it lists. */
   @Test
   void refusedAnswer_isListed() {
     List<Claim> claims = held(3);
