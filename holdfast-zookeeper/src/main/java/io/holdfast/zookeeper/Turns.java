@@ -57,7 +57,7 @@ class Turns {
   }
 
   private synchronized void over(CompletableFuture<?> turn) {
-    if (last == turn) {
+    if (last.equals(turn)) {
       last = OVER;
     }
   }
