@@ -13,6 +13,9 @@ class Turns {
   private CompletableFuture<?> last = OVER;
   private int turns;
 
+  /** Which one is the last. */
+  private int number;
+
   /** A turn is coming: nobody is to be forgotten before it {@link #leave leaves}. */
   final synchronized void enter() {
     turns++;
@@ -31,15 +34,17 @@ class Turns {
   final <T> CompletableFuture<T> inTurn(Supplier<CompletionStage<T>> turn) {
     CompletableFuture<T> result = new CompletableFuture<>();
     CompletionStage<?> before;
+    int mine;
     synchronized (this) {
       before = last;
       last = result;
+      mine = ++number;
     }
-    before.whenComplete((nothing, failed) -> run(turn, result));
+    before.whenComplete((nothing, failed) -> run(mine, turn, result));
     return result;
   }
 
-  private <T> void run(Supplier<CompletionStage<T>> turn, CompletableFuture<T> result) {
+  private <T> void run(int mine, Supplier<CompletionStage<T>> turn, CompletableFuture<T> result) {
     CompletionStage<T> stage;
     try {
       stage = turn.get();
@@ -52,12 +57,12 @@ class Turns {
       } else {
         result.completeExceptionally(failure);
       }
-      over(result);
+      over(mine);
     });
   }
 
-  private synchronized void over(CompletableFuture<?> turn) {
-    if (last.equals(turn)) {
+  private synchronized void over(int which) {
+    if (which == number) {
       last = OVER;
     }
   }
