@@ -21,7 +21,6 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.OpResult.GetDataResult;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Renewals. On each connection a request that needs a majority goes first: the session lives, and what is read behind it
@@ -122,7 +121,8 @@ final class Renewals {
           .thenCompose(Function.identity()));
     }
 
-    private CompletionStage<@Nullable Void> looked(
+    /** Says, when all is answered, whether it was any answer. */
+    private CompletionStage<Boolean> looked(
         List<Renewed> these, Reply<Boolean> agreed, Reply<List<OpResult>> folders) {
       boolean cannotRead = folders.code() == Code.UNIMPLEMENTED;
       if (!agreed.isAgreed() || !(folders.isOk() || cannotRead)) {
@@ -133,7 +133,7 @@ final class Renewals {
             each.own().unseen();
           }
         }
-        return CompletableFuture.completedFuture(null);
+        return CompletableFuture.completedFuture(false);
       }
       List<OpResult> results = folders.isOk() ? folders.get() : List.of();
       Moment now = context.now();
@@ -152,7 +152,8 @@ final class Renewals {
           lists.add(list(each));
         }
       }
-      return CompletableFuture.allOf(lists.toArray(CompletableFuture[]::new));
+      return CompletableFuture.allOf(lists.toArray(CompletableFuture[]::new))
+          .thenApply(nothing -> true);
     }
 
     private CompletableFuture<?> list(Renewed each) {
