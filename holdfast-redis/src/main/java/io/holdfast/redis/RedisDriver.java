@@ -36,7 +36,7 @@ final class RedisDriver {
 
   /**
    * So many requests leave together at most. Where all of them do, the server waits while they are written, and the client
-   * while they are answered: half of two cores is idle. With so few the one works on the first while the other is at the
+   * while they are answered: a third of two cores is idle. With so few the one works on the first while the other is at the
    * next.
    */
   private static final int FEW = 4;

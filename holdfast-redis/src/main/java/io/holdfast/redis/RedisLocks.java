@@ -33,8 +33,6 @@ final class RedisLocks {
 
   private static final byte[] TRY = {'T'};
   private static final byte[] QUEUE = {'Q'};
-  private static final byte[] WAITER_LEASE =
-      RedisAnswer.argument(RedisClock.micros(RedisWaits.LEASE));
 
   private final StoreRuntime runtime;
   private final RedisRoute route;
@@ -71,7 +69,7 @@ final class RedisLocks {
             RedisAnswer.argument(RedisClock.micros(giveUpAt)),
             RedisAnswer.argument(RedisClock.micros(claim.lease())),
             RedisHolder.write(claim.holder(), tag),
-            WAITER_LEASE,
+            RedisWaits.LEASE_ARGUMENT,
             retention,
             keys.channel())
         .thenApply(answer -> attempted(claim, mode, sent, answer))

@@ -40,9 +40,6 @@ final class RedisRenewals {
   /** Where the first revision is in the answer of {@code keep-held.lua}. */
   private static final int REVISIONS = 9;
 
-  private static final byte[] WAITER_LEASE =
-      RedisAnswer.argument(RedisClock.micros(RedisWaits.LEASE));
-
   private final StoreRuntime runtime;
   private final RedisRoute route;
   private final RedisKeys keys;
@@ -92,12 +89,12 @@ final class RedisRenewals {
 
   /** How long the engine waits for this answer. */
   private Duration patience(List<Claim> claims) {
-    Duration least = runtime.requestTimeout();
+    long nanos = runtime.requestTimeout().toNanos();
     for (Claim claim : claims) {
-      Duration third = claim.lease().dividedBy(3);
-      least = third.compareTo(least) < 0 ? third : least;
+      // a Duration divides by way of decimals, which is too much for each of so many
+      nanos = Math.min(nanos, claim.lease().toNanos() / 3);
     }
-    return least;
+    return Duration.ofNanos(nanos);
   }
 
   private static List<List<Claim>> batches(List<Claim> claims) {
@@ -139,6 +136,7 @@ final class RedisRenewals {
         others.add(claim);
       }
     }
+    kept.partIsAnswered();
     return others.isEmpty() ? CompletableFuture.completedFuture(kept) : keepAny(others, kept);
   }
 
@@ -147,7 +145,7 @@ final class RedisRenewals {
   private CompletionStage<?> keepAny(List<Claim> batch, KeptSoFar kept) {
     byte[][] of = new byte[batch.size() * KEYS][];
     byte[][] arguments = new byte[batch.size() * 2 + 3][];
-    arguments[0] = WAITER_LEASE;
+    arguments[0] = RedisWaits.LEASE_ARGUMENT;
     arguments[1] = retention;
     arguments[2] = keys.channel();
     for (int i = 0; i < batch.size(); i++) {

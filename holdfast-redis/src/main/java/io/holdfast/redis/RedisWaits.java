@@ -24,6 +24,9 @@ final class RedisWaits {
   /** How long a waiter lasts unrefreshed, and a pushed grant at most. */
   static final Duration LEASE = Duration.ofSeconds(5);
 
+  /** The same, as scripts take it. */
+  static final byte[] LEASE_ARGUMENT = RedisAnswer.argument(RedisClock.micros(LEASE));
+
   /** After the end of a lease that is awaited: for the server's rounding. */
   private static final long LOOK_LATER_NANOS = 1_000_000L;
 

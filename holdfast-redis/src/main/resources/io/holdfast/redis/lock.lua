@@ -160,12 +160,13 @@ end
 -- Says whether anybody waits, dead waiters included; the record says so no longer if nobody does. To be asked before the
 -- record is saved.
 local function othersWait(lock)
-  if lock.queued and redis.call('ZCARD', lock.key .. ':q') > 0 then
+  if not lock.queued then
+    return 0
+  end
+  if redis.call('ZCARD', lock.key .. ':q') > 0 then
     return 1
   end
-  if lock.queued then
-    lock.queued, lock.changed = false, true
-  end
+  lock.queued, lock.changed = false, true
   return 0
 end
 

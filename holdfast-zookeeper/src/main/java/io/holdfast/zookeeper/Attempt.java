@@ -192,12 +192,11 @@ final class Attempt {
       return CompletableFuture.failedFuture(
           new StoreException("the claim was ended", Reason.UNREACHABLE, true, null));
     }
-    boolean others = LockNode.othersThan(own.claim.id(), queue);
-    own.othersWait(others);
+    own.othersWait(LockNode.othersThan(own.claim.id(), queue));
     Optional<String> marker = ZooKeeperPaths.markerIn(list.get().names());
     int place = queue.indexOf(mine);
     if (marker.isEmpty() && (own.isGranted() || place == 0)) {
-      own.holds(node, list.get().stat(), others);
+      own.holds(node, list.get().stat());
       return granted(node, list.sent());
     }
     own.notGranted();

@@ -148,7 +148,7 @@ final class OwnClaim extends Turns {
   /** It has not got the lock after all. */
   synchronized void notGranted() {
     granted = false;
-    pzxid = 0;
+    unseen();
   }
 
   synchronized boolean isGranted() {
@@ -200,15 +200,14 @@ final class OwnClaim extends Turns {
 
   synchronized void othersWait(boolean others) {
     othersWait = others;
-    pzxid = 0;
+    unseen();
   }
 
   /**
    * A list of the folder, which was as this says, showed that the node has the lock. One that is older than the node is
    * of another.
    */
-  synchronized void holds(Node which, Stat folder, boolean others) {
-    othersWait = others;
+  synchronized void holds(Node which, Stat folder) {
     boolean isOf = which.equals(node) && which.revision() <= folder.getPzxid();
     pzxid = isOf ? folder.getPzxid() : 0;
     cversion = folder.getCversion();

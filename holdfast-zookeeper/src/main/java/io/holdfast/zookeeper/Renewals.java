@@ -190,7 +190,7 @@ final class Renewals {
       return new Kept.Gone();
     }
     if (own.isGranted() || (isFirst && !isMarked)) {
-      own.holds(node, list.get().stat(), others);
+      own.holds(node, list.get().stat());
       return held(each, list.sent(), context.now(), others);
     }
     if (isFirst && !own.isLooking()) {

@@ -32,8 +32,6 @@ import org.junit.jupiter.api.Timeout;
 class OldSessionTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
 
-  private static final long SWEEP_NANOS = 100_000_000L;
-
   private final ZooKeeperServer server = ZooKeeperUnderTest.server();
   private final String root = "/old/" + ROOTS.incrementAndGet();
   private final CuratorFramework curator =
@@ -98,11 +96,11 @@ class OldSessionTest {
     do {
       holder = client.claim("a");
       client.granted(holder);
-      client.run(SWEEP_NANOS);
+      client.sweep();
       endTheSession();
     } while (nodes().isEmpty());
     client.forward(Duration.ofMillis(1));
-    client.run(SWEEP_NANOS);
+    client.sweep();
     Await.until("it is gone", () -> nodesNow().isEmpty());
   }
 

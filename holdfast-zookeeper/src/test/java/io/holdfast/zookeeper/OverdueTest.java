@@ -24,7 +24,6 @@ import org.junit.jupiter.api.Timeout;
 class OverdueTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
   private static final Duration OVERDUE = ZooKeeperGuarantees.WAITER_LEASE.plusSeconds(1);
-  private static final long SWEEP_NANOS = 100_000_000L;
 
   private final int port = ZooKeeperUnderTest.server().port();
   private final int number = ROOTS.incrementAndGet();
@@ -43,7 +42,7 @@ class OverdueTest {
       Claim waiter = b.claim("a");
       b.busy(waiter, Mode.QUEUE);
       b.forward(OVERDUE);
-      b.run(SWEEP_NANOS);
+      b.sweep();
       Await.until("it is gone", () -> b.keep(waiter) instanceof Kept.Gone);
     }
   }
@@ -54,14 +53,14 @@ class OverdueTest {
     Duration lease = Duration.ofSeconds(2);
     try (StoreByHand a = new StoreByHand("a", at(port))) {
       a.granted(a.claim("a"));
-      a.run(SWEEP_NANOS);
+      a.sweep();
       Claim brief = a.claim("b", lease);
       a.granted(brief);
       a.forward(lease.minusMillis(1));
-      a.run(SWEEP_NANOS);
+      a.sweep();
       assertInstanceOf(Kept.Held.class, a.keep(brief));
       a.forward(lease.plusMillis(1));
-      a.run(SWEEP_NANOS);
+      a.sweep();
       Await.until("it is gone", () -> a.keep(brief) instanceof Kept.Gone);
     }
   }
@@ -80,7 +79,7 @@ class OverdueTest {
       b.awaitLookAgain(waiter);
       CompletableFuture<Answer> answer = new CompletableFuture<>();
       b.whenAsked(() -> b.ask(waiter, Mode.QUEUE).thenAccept(answer::complete));
-      b.run(SWEEP_NANOS);
+      b.sweep();
       long granted =
           assertInstanceOf(Answer.Granted.class, Await.value(answer)).grant().revision();
       // behind the turn in which it would have been taken away
@@ -105,7 +104,7 @@ class OverdueTest {
       // the session is as fresh as can be
       assertInstanceOf(Kept.Held.class, b.keep(other));
       tunnel.stall();
-      b.run(SWEEP_NANOS);
+      b.sweep();
       a.end(holder, Duration.ZERO);
       tunnel.heal();
       Await.until("it is gone", () -> b.keep(waiter) instanceof Kept.Gone);

@@ -65,7 +65,7 @@ class OwnClaimTest {
   void hold() {
     own.made(node, NOW);
     own.granted(NOW, LEASE_NANOS);
-    own.holds(node, folder(100, 1), false);
+    own.holds(node, folder(100, 1));
   }
 
   @Test
@@ -95,11 +95,11 @@ class OwnClaimTest {
     own.made(fresh, NOW);
     own.granted(NOW, LEASE_NANOS);
     assertFalse(own.wasListed());
-    own.holds(node, folder(100, 1), false);
+    own.holds(node, folder(100, 1));
     assertFalse(own.wasListed());
-    own.holds(fresh, folder(109, 2), false);
+    own.holds(fresh, folder(109, 2));
     assertFalse(own.wasListed());
-    own.holds(fresh, folder(110, 3), false);
+    own.holds(fresh, folder(110, 3));
     assertTrue(own.stillHolds(fresh, folder(110, 3)));
     assertFalse(own.stillHolds(node, folder(110, 3)));
   }
@@ -121,8 +121,8 @@ class OwnClaimTest {
   /** An older list is as good as none: the folder has changed since. */
   @Test
   void olderList_onlyCostsAnother() {
-    own.holds(node, folder(120, 3), true);
-    own.holds(node, folder(110, 2), false);
+    own.holds(node, folder(120, 3));
+    own.holds(node, folder(110, 2));
     assertFalse(own.stillHolds(node, folder(120, 3)));
   }
 }

@@ -32,7 +32,6 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class RenewalsTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
-  private static final long SWEEP_NANOS = 100_000_000L;
 
   private final ZooKeeperServer server = ZooKeeperUnderTest.server();
   private final String root = "/renewals/" + ROOTS.incrementAndGet();
@@ -262,7 +261,7 @@ class RenewalsTest {
   void grantedThoughKept_isGone() throws Exception {
     Claim claim = held("a");
     // which shows that nobody can be overdue for a while
-    one.run(SWEEP_NANOS);
+    one.sweep();
     String folder = new ZooKeeperPaths(root).folder(claim.name());
     String marker = ZooKeeperPaths.marker(folder, 1);
     try (CuratorFramework curator =
@@ -272,7 +271,7 @@ class RenewalsTest {
       assertInstanceOf(Kept.Gone.class, one.keep(claim));
       assertEquals(2, curator.getChildren().forPath(folder).size());
       one.forward(Duration.ofMillis(1));
-      one.run(SWEEP_NANOS);
+      one.sweep();
       Await.until("its node is gone", () -> childrenOf(curator, folder) == 1);
     }
   }

@@ -37,6 +37,8 @@ final class StoreByHand implements StoreEvents, Ticker, Scheduler, AutoCloseable
   final String id;
   final LockStore store;
 
+  private static final long SWEEP_NANOS = 100_000_000L;
+
   private final List<Task> tasks = new CopyOnWriteArrayList<>();
   private final AtomicReference<@Nullable Runnable> whenAsked = new AtomicReference<>();
   private final AtomicLong nanos = new AtomicLong(1_000_000_000L);
@@ -111,6 +113,11 @@ final class StoreByHand implements StoreEvents, Ticker, Scheduler, AutoCloseable
   /** Runs it once, where somebody next asks how long something is ago. */
   void whenAsked(Runnable what) {
     whenAsked.set(what);
+  }
+
+  /** The look for claims that are overdue. */
+  void sweep() {
+    run(SWEEP_NANOS);
   }
 
   /** Runs the tasks that were scheduled with that delay. */
