@@ -2,7 +2,6 @@
 package io.holdfast.bench;
 
 import io.holdfast.measure.Loop;
-import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.ServerProcess;
 import io.lettuce.core.RedisException;
 import java.util.ArrayList;
@@ -58,7 +57,7 @@ final class RedisBench {
           "no",
           "--dir",
           server.folder().toString()));
-      Await.until("redis-server answers", () -> answers(port));
+      server.awaitAnswer(() -> answers(port));
       RedisBench bench = new RedisBench(port);
       about.accept("Redis " + bench.commands.version() + ", nothing on disk");
       StoreRows rows = new StoreRows("Redis", scale, WHO)

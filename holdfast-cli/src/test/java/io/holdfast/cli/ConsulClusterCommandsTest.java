@@ -2,33 +2,26 @@
 package io.holdfast.cli;
 
 import io.holdfast.testkit.consul.ConsulCluster;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import io.holdfast.testkit.process.LazyServer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** {@code holdfast} on a Consul cluster of three. */
 class ConsulClusterCommandsTest {
-  @SuppressWarnings("NullAway.Init")
-  private static ConsulCluster cluster;
+  @RegisterExtension
+  static final LazyServer<ConsulCluster> CLUSTER = new LazyServer<>(ConsulCluster::new);
 
   @RegisterExtension
   final Processes processes = new Processes();
 
   private final Commands commands = new Commands(
       processes,
-      cluster.uri() + "?holdfast.session-ttl-min=1s&holdfast.lock-delay=1s",
-      lock -> cluster.leader().call("GET", "/v1/kv/?keys", "").contains("/wanted:" + lock + "\""));
-
-  @BeforeAll
-  static void start() {
-    cluster = new ConsulCluster();
-  }
-
-  @AfterAll
-  static void stop() {
-    cluster.close();
-  }
+      CLUSTER.get().uri() + "?holdfast.session-ttl-min=1s&holdfast.lock-delay=1s",
+      lock -> CLUSTER
+          .get()
+          .leader()
+          .call("GET", "/v1/kv/?keys", "")
+          .contains("/wanted:" + lock + "\""));
 
   @Test
   void jobs_takeTurns() {
@@ -39,10 +32,10 @@ class ConsulClusterCommandsTest {
   void leaderThatDies_isSurvived() {
     commands.leaderThatDiesIsSurvived(
         () -> {
-          cluster.leader().kill();
-          cluster.leader();
+          CLUSTER.get().leader().kill();
+          CLUSTER.get().leader();
         },
         "not healthy");
-    cluster.startAll();
+    CLUSTER.get().startAll();
   }
 }

@@ -4,36 +4,25 @@ package io.holdfast.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.testkit.consul.ConsulServer;
+import io.holdfast.testkit.process.LazyServer;
 import io.holdfast.testkit.process.ServerProcess;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** {@code holdfast} with {@code --store consul://}, in processes of its own, on a real server. */
 class ConsulCommandsTest {
-  @SuppressWarnings("NullAway.Init")
-  private static ConsulServer server;
+  @RegisterExtension
+  static final LazyServer<ConsulServer> SERVER = new LazyServer<>(ConsulServer::with);
 
   @RegisterExtension
   final Processes processes = new Processes();
-
-  @BeforeAll
-  static void start() {
-    server = ConsulServer.with();
-  }
-
-  @AfterAll
-  static void stop() {
-    server.close();
-  }
 
   /** With sessions as short as a test can wait for. */
   private Commands commands() {
     return new Commands(
         processes,
-        server.uri() + "?holdfast.session-ttl-min=1s&holdfast.lock-delay=1s",
-        lock -> server.call("GET", "/v1/kv/?keys", "").contains("/wanted:" + lock + "\""));
+        SERVER.get().uri() + "?holdfast.session-ttl-min=1s&holdfast.lock-delay=1s",
+        lock -> SERVER.get().call("GET", "/v1/kv/?keys", "").contains("/wanted:" + lock + "\""));
   }
 
   @Test
@@ -53,7 +42,7 @@ class ConsulCommandsTest {
 
   @Test
   void doctor_tellsWhatTheServerDoes() {
-    assertThat(new Commands(processes, server.uri()).healthy())
+    assertThat(new Commands(processes, SERVER.get().uri()).healthy())
         .contains("a majority answers")
         .contains("the leader")
         .contains("10 s to 24 h, lock-delay 15 s");

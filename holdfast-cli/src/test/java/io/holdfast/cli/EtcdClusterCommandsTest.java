@@ -2,30 +2,19 @@
 package io.holdfast.cli;
 
 import io.holdfast.testkit.etcd.EtcdCluster;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import io.holdfast.testkit.process.LazyServer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** {@code holdfast} on an etcd cluster of three. */
 class EtcdClusterCommandsTest {
-  @SuppressWarnings("NullAway.Init")
-  private static EtcdCluster cluster;
+  @RegisterExtension
+  static final LazyServer<EtcdCluster> CLUSTER = new LazyServer<>(EtcdCluster::new);
 
   @RegisterExtension
   final Processes processes = new Processes();
 
-  private final Commands commands = new Commands(processes, cluster.uri());
-
-  @BeforeAll
-  static void start() {
-    cluster = new EtcdCluster();
-  }
-
-  @AfterAll
-  static void stop() {
-    cluster.close();
-  }
+  private final Commands commands = new Commands(processes, CLUSTER.get().uri());
 
   @Test
   void jobs_takeTurns() {
@@ -36,11 +25,11 @@ class EtcdClusterCommandsTest {
   void leaderThatDies_isSurvived() {
     commands.leaderThatDiesIsSurvived(
         () -> {
-          cluster.leader().kill();
-          cluster.leader();
+          CLUSTER.get().leader().kill();
+          CLUSTER.get().leader();
         },
         "does not answer",
         "a majority answers");
-    cluster.startAll();
+    CLUSTER.get().startAll();
   }
 }

@@ -4,32 +4,21 @@ package io.holdfast.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.testkit.etcd.EtcdServer;
+import io.holdfast.testkit.process.LazyServer;
 import io.holdfast.testkit.process.ServerProcess;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** {@code holdfast} with {@code --store etcd://}, in processes of its own, on a real server. */
 class EtcdCommandsTest {
-  @SuppressWarnings("NullAway.Init")
-  private static EtcdServer server;
+  @RegisterExtension
+  static final LazyServer<EtcdServer> SERVER = new LazyServer<>(EtcdServer::with);
 
   @RegisterExtension
   final Processes processes = new Processes();
 
-  @BeforeAll
-  static void start() {
-    server = EtcdServer.with();
-  }
-
-  @AfterAll
-  static void stop() {
-    server.close();
-  }
-
   private Commands commands() {
-    return new Commands(processes, server.uri());
+    return new Commands(processes, SERVER.get().uri());
   }
 
   @Test

@@ -47,7 +47,7 @@ final class RedisProcess implements AutoCloseable {
     arguments.addAll(List.of("--port", Integer.toString(port), "--bind", "127.0.0.1"));
     arguments.addAll(List.of("--dir", process.folder().toString()));
     process.start(arguments);
-    Await.until("redis-server answers", this::answers, this::log);
+    process.awaitAnswer(this::answers);
   }
 
   private boolean answers() {

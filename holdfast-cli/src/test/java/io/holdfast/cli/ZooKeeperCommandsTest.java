@@ -3,33 +3,22 @@ package io.holdfast.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.testkit.process.LazyServer;
 import io.holdfast.testkit.process.ServerProcess;
 import io.holdfast.testkit.zookeeper.ZooKeeperServer;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** {@code holdfast} with {@code --store zookeeper://}, in processes of its own, on a real server. */
 class ZooKeeperCommandsTest {
-  @SuppressWarnings("NullAway.Init")
-  private static ZooKeeperServer server;
+  @RegisterExtension
+  static final LazyServer<ZooKeeperServer> SERVER = new LazyServer<>(ZooKeeperServer::alone);
 
   @RegisterExtension
   final Processes processes = new Processes();
 
-  @BeforeAll
-  static void start() {
-    server = ZooKeeperServer.alone();
-  }
-
-  @AfterAll
-  static void stop() {
-    server.close();
-  }
-
   private Commands commands() {
-    return new Commands(processes, "zookeeper://" + server.address() + "/jobs/locks");
+    return new Commands(processes, "zookeeper://" + SERVER.get().address() + "/jobs/locks");
   }
 
   @Test

@@ -1,32 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.cli;
 
+import io.holdfast.testkit.process.LazyServer;
 import io.holdfast.testkit.zookeeper.ZooKeeperEnsemble;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** {@code holdfast} on a ZooKeeper ensemble of three. */
 class ZooKeeperEnsembleCommandsTest {
-  @SuppressWarnings("NullAway.Init")
-  private static ZooKeeperEnsemble ensemble;
+  @RegisterExtension
+  static final LazyServer<ZooKeeperEnsemble> ENSEMBLE =
+      new LazyServer<>(ZooKeeperEnsemble::ofThree);
 
   @RegisterExtension
   final Processes processes = new Processes();
 
   private final Commands commands =
-      new Commands(processes, "zookeeper://" + ensemble.addresses() + "/jobs/locks");
-
-  @BeforeAll
-  static void start() {
-    ensemble = ZooKeeperEnsemble.ofThree();
-  }
-
-  @AfterAll
-  static void stop() {
-    ensemble.close();
-  }
+      new Commands(processes, "zookeeper://" + ENSEMBLE.get().addresses() + "/jobs/locks");
 
   @Test
   void jobs_takeTurns() {
@@ -37,10 +27,10 @@ class ZooKeeperEnsembleCommandsTest {
   void leaderThatDies_isSurvived() {
     commands.leaderThatDiesIsSurvived(
         () -> {
-          ensemble.leader().kill();
-          ensemble.leader();
+          ENSEMBLE.get().leader().kill();
+          ENSEMBLE.get().leader();
         },
         "does not answer");
-    ensemble.start();
+    ENSEMBLE.get().start();
   }
 }

@@ -9,11 +9,11 @@ import io.holdfast.Holdfast;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.testkit.consul.ConsulServer;
+import io.holdfast.testkit.process.LazyServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A server that asks for tokens: what is needed, what is refused, and a token that is exchanged. */
@@ -22,39 +22,36 @@ class ConsulAclTest {
   private static final String RULES = "key_prefix \\\"holdfast/\\\" { policy = \\\"write\\\" }"
       + " session_prefix \\\"\\\" { policy = \\\"write\\\" }";
 
-  @SuppressWarnings("NullAway.Init")
-  private static ConsulServer server;
+  @RegisterExtension
+  static final LazyServer<ConsulServer> SERVER = new LazyServer<>(ConsulAclTest::start);
 
-  @BeforeAll
-  static void start() {
-    server = ConsulServer.withToken(
+  private static ConsulServer start() {
+    ConsulServer server = ConsulServer.withToken(
         ROOT,
         "-hcl=acl { enabled = true, default_policy = \"deny\", tokens { initial_management = \""
             + ROOT + "\", agent = \"" + ROOT + "\" } }");
     server.call("PUT", "/v1/acl/policy", "{\"Name\":\"locks\",\"Rules\":\"" + RULES + "\"}");
-  }
-
-  @AfterAll
-  static void stop() {
-    server.close();
+    return server;
   }
 
   private static String token() {
-    String made = server.call("PUT", "/v1/acl/token", "{\"Policies\":[{\"Name\":\"locks\"}]}");
+    String made =
+        SERVER.get().call("PUT", "/v1/acl/token", "{\"Policies\":[{\"Name\":\"locks\"}]}");
     return made.replaceAll(".*\"SecretID\":\"|\".*", "");
   }
 
   private static void revoke(String token) {
-    String all = server.call("GET", "/v1/acl/tokens", "");
+    String all = SERVER.get().call("GET", "/v1/acl/tokens", "");
     String before = all.substring(0, all.indexOf(token));
     int at = before.lastIndexOf("\"AccessorID\":\"") + 14;
-    server.call("DELETE", "/v1/acl/token/" + before.substring(at, at + 36), "");
+    SERVER.get().call("DELETE", "/v1/acl/token/" + before.substring(at, at + 36), "");
   }
 
   /** The rights that the documentation names are enough. */
   @Test
   void token_withTheRights_locks() throws Exception {
-    try (Holdfast holdfast = Holdfast.connect("consul://:" + token() + "@" + server.endpoint());
+    try (Holdfast holdfast =
+            Holdfast.connect("consul://:" + token() + "@" + SERVER.get().endpoint());
         Hold hold = holdfast.lock("job").acquire()) {
       assertThat(hold.isValid()).isTrue();
       assertThat(holdfast.lock("job").tryAcquire()).isEmpty();
@@ -65,7 +62,7 @@ class ConsulAclTest {
   /** Without a token nothing is done, and what is missing is said. */
   @Test
   void noToken_isRefused() {
-    assertThatThrownBy(() -> Holdfast.connect(server.uri()).close())
+    assertThatThrownBy(() -> Holdfast.connect(SERVER.get().uri()).close())
         .isInstanceOfSatisfying(
             StoreUnavailableException.class,
             refused -> assertThat(refused.reason()).isEqualTo(Reason.REFUSED))
@@ -75,7 +72,7 @@ class ConsulAclTest {
   /** A prefix that the token is not for. */
   @Test
   void otherPrefix_isRefused() {
-    String uri = "consul://:" + token() + "@" + server.endpoint() + "?holdfast.prefix=other/";
+    String uri = "consul://:" + token() + "@" + SERVER.get().endpoint() + "?holdfast.prefix=other/";
     assertThatThrownBy(() -> Holdfast.connect(uri).close())
         .isInstanceOf(StoreUnavailableException.class)
         .hasMessageContaining("holdfast.prefix");
@@ -87,7 +84,7 @@ class ConsulAclTest {
     Path file = folder.resolve("token");
     String old = token();
     Files.writeString(file, old + "\n");
-    String uri = server.uri() + "?holdfast.token-file=" + file;
+    String uri = SERVER.get().uri() + "?holdfast.token-file=" + file;
     try (Holdfast holdfast = Holdfast.connect(uri);
         Hold hold = holdfast.lock("rotated").acquire()) {
       Files.writeString(file, token() + "\n");

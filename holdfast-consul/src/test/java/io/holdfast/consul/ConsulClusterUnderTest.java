@@ -6,29 +6,19 @@ import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.consul.ConsulCluster;
 import io.holdfast.testkit.contract.Capability;
 import io.holdfast.testkit.contract.StoreUnderTest;
+import io.holdfast.testkit.process.LazyServer;
 import java.util.EnumSet;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /** One cluster of three for all tests of this JVM; each has keys of its own. */
 final class ConsulClusterUnderTest implements StoreUnderTest {
-  private static @Nullable ConsulCluster shared;
+  private static final LazyServer<ConsulCluster> SHARED = new LazyServer<>(ConsulCluster::new);
 
   private final ConsulCluster cluster = cluster();
   private final String prefix = ConsulUnderTest.nextPrefix();
 
-  static synchronized ConsulCluster cluster() {
-    ConsulCluster running = shared;
-    if (running == null) {
-      running = new ConsulCluster();
-      shared = running;
-    }
-    return running;
-  }
-
-  @Override
-  public String kind() {
-    return "consul-cluster";
+  static ConsulCluster cluster() {
+    return SHARED.get();
   }
 
   @Override

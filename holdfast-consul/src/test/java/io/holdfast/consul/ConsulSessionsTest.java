@@ -14,16 +14,16 @@ import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.consul.ConsulServer;
+import io.holdfast.testkit.process.LazyServer;
 import io.holdfast.testkit.process.Tunnel;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What sessions are left on a server of these tests' own, and what their end does to keys. */
 class ConsulSessionsTest {
@@ -33,32 +33,22 @@ class ConsulSessionsTest {
   /** So long that a test would notice a lock-delay. */
   private static final String SLOW = "&holdfast.session-ttl-min=1s&holdfast.lock-delay=60s";
 
-  @SuppressWarnings("NullAway.Init")
-  private static ConsulServer server;
+  @RegisterExtension
+  static final LazyServer<ConsulServer> SERVER = new LazyServer<>(ConsulServer::with);
 
   private final String prefix = ConsulUnderTest.nextPrefix();
   private final RecordingStart engine = new RecordingStart();
-
-  @BeforeAll
-  static void start() {
-    server = ConsulServer.with();
-  }
-
-  @AfterAll
-  static void stop() {
-    server.close();
-  }
 
   @BeforeEach
   void awaitNone() {
     Await.until("the sessions of the last test have ended", () -> sessions().isEmpty());
     // a server without any keys has no list of them
-    server.call("PUT", "/v1/kv/marker", "");
+    SERVER.get().call("PUT", "/v1/kv/marker", "");
   }
 
   /** The store's own: one that the server was probed with, and whose answer came too late, may be there for a while. */
   private static List<?> sessions() {
-    String all = server.call("GET", "/v1/session/list?consistent", "");
+    String all = SERVER.get().call("GET", "/v1/session/list?consistent", "");
     return Json.list(Json.read(all)).stream()
         .filter(each -> Json.text(each, "Name").equals("holdfast"))
         .toList();
@@ -69,7 +59,7 @@ class ConsulSessionsTest {
   }
 
   private Holdfast client() {
-    return Holdfast.connect(uri(server.port()));
+    return Holdfast.connect(uri(SERVER.get().port()));
   }
 
   private LockStore store(int port) {
@@ -88,7 +78,7 @@ class ConsulSessionsTest {
 
   private String wordOf() {
     String key = "/v1/kv/?recurse";
-    return Json.list(Json.read(server.call("GET", key, ""))).stream()
+    return Json.list(Json.read(SERVER.get().call("GET", key, ""))).stream()
         .filter(each -> Json.text(each, "Key").equals(prefix + "wanted:job"))
         .map(each -> Json.text(each, "Session"))
         .findFirst()
@@ -115,25 +105,25 @@ class ConsulSessionsTest {
   /** What was not ended stays until its session ends by itself: the end of a store is no release. */
   @Test
   void close_leavesASessionThatHasALock() {
-    LockStore store = store(server.port());
+    LockStore store = store(SERVER.get().port());
     assertThat(Await.value(attempt(store, claim(Duration.ofSeconds(2)))))
         .isInstanceOf(Answer.Granted.class);
     store.close();
     assertThat(sessions()).hasSize(1);
-    assertThat(server.call("GET", "/v1/kv/?keys", "")).contains(prefix + "lock:job");
+    assertThat(SERVER.get().call("GET", "/v1/kv/?keys", "")).contains(prefix + "lock:job");
   }
 
   /** A kept lock stays kept, by its own session. */
   @Test
   void close_leavesAKeptLock() {
-    LockStore store = store(server.port());
+    LockStore store = store(SERVER.get().port());
     Claim mine = claim(Duration.ofSeconds(60));
     assertThat(Await.value(attempt(store, mine))).isInstanceOf(Answer.Granted.class);
     Await.value(store.end(mine, Duration.ofSeconds(5), Instant.MIN));
     assertThat(sessions()).hasSize(2);
     store.close();
     Await.until("the other one is gone", () -> sessions().size() == 1);
-    assertThat(server.call("GET", "/v1/kv/?keys", "")).contains(prefix + "lock:job");
+    assertThat(SERVER.get().call("GET", "/v1/kv/?keys", "")).contains(prefix + "lock:job");
   }
 
   /** The word of a waiter that is closed goes with it, and no lock-delay keeps the next waiter from leaving its own. */
@@ -160,7 +150,7 @@ class ConsulSessionsTest {
   /** A session of which nobody has heard locks nothing, and is gone when its TTL has passed. */
   @Test
   void sessionWhoseAnswerWasLost_endsByItself() {
-    Tunnel tunnel = new Tunnel(server.port());
+    Tunnel tunnel = new Tunnel(SERVER.get().port());
     LockStore store = store(tunnel.port());
     try {
       Await.value(store.connect().thenApply(nothing -> true));

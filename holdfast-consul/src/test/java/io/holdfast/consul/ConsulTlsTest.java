@@ -14,11 +14,12 @@ import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.consul.ConsulServer;
 import io.holdfast.testkit.process.Certificates;
+import io.holdfast.testkit.process.LazyServer;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Servers that speak TLS: who is let in, who is refused, and what the one who is refused is told. */
@@ -37,39 +38,30 @@ class ConsulTlsTest {
   @SuppressWarnings("NullAway.Init")
   private static Certificates others;
 
-  @SuppressWarnings("NullAway.Init")
-  private static ConsulServer server;
+  @RegisterExtension
+  static final LazyServer<ConsulServer> SERVER = new LazyServer<>(() -> server("server", ""));
 
-  @SuppressWarnings("NullAway.Init")
-  private static ConsulServer strict;
+  @RegisterExtension
+  static final LazyServer<ConsulServer> STRICT =
+      new LazyServer<>(() -> server("server", "verify_incoming = true"));
 
-  @SuppressWarnings("NullAway.Init")
-  private static ConsulServer strange;
+  @RegisterExtension
+  static final LazyServer<ConsulServer> STRANGE = new LazyServer<>(() -> server("elsewhere", ""));
 
   @BeforeAll
-  static void start() {
+  static void issue() {
     certificates = new Certificates(folder);
     certificates.issue("server", "ip:127.0.0.1");
     certificates.issue("elsewhere", "dns:elsewhere.example");
     certificates.issue("client", "dns:client.example");
     others = new Certificates(otherFolder);
     others.issue("client", "dns:client.example");
-    server = server("server", "");
-    strict = server("server", "verify_incoming = true");
-    strange = server("elsewhere", "");
   }
 
   private static ConsulServer server(String certificate, String more) {
     return ConsulServer.withTls("-hcl=tls { https { ca_file = \"" + certificates.file("ca.pem")
         + "\", cert_file = \"" + certificates.file(certificate + ".pem") + "\", key_file = \""
         + certificates.file(certificate + ".key") + "\"\n" + more + " } }");
-  }
-
-  @AfterAll
-  static void stop() {
-    server.close();
-    strict.close();
-    strange.close();
   }
 
   private static String uri(ConsulServer to, String... parameters) {
@@ -85,12 +77,13 @@ class ConsulTlsTest {
   /** The server's certificate is checked against the given authority; requests and blocking queries go through TLS. */
   @Test
   void serverWeTrust_isUsed() throws Exception {
-    try (Holdfast one = Holdfast.connect(uri(server));
-        Holdfast other = Holdfast.connect(uri(server))) {
+    try (Holdfast one = Holdfast.connect(uri(SERVER.get()));
+        Holdfast other = Holdfast.connect(uri(SERVER.get()))) {
       Hold hold = one.lock("x").acquire();
       CompletableFuture<Hold> waiter = other.lock("x").acquireAsync();
       Await.until(
-          "somebody waits", () -> server.call("GET", "/v1/kv/?keys", "").contains("wanted:x"));
+          "somebody waits",
+          () -> SERVER.get().call("GET", "/v1/kv/?keys", "").contains("wanted:x"));
       assertThat(hold.release()).isTrue();
       assertThat(Await.value(waiter).release()).isTrue();
     }
@@ -100,24 +93,24 @@ class ConsulTlsTest {
   @Test
   void serverOfAnotherAuthority_isRefused() {
     assertRefused(
-        server.uri() + "?holdfast.tls-ca=" + others.file("ca.pem"), "TLS", "holdfast.tls-ca");
-    assertRefused(server.uri(), "TLS", "holdfast.tls-ca");
+        SERVER.get().uri() + "?holdfast.tls-ca=" + others.file("ca.pem"), "TLS", "holdfast.tls-ca");
+    assertRefused(SERVER.get().uri(), "TLS", "holdfast.tls-ca");
   }
 
   /** A certificate for another host. */
   @Test
   void serverWithAnotherName_isRefused() {
-    assertRefused(uri(strange), "TLS", "127.0.0.1");
+    assertRefused(uri(STRANGE.get()), "TLS", "127.0.0.1");
   }
 
   /** A server that asks for our certificate gets it; whoever has none, or another authority's, is told what it was. */
   @Test
   void serverThatAsksForACertificate_getsOurs() throws Exception {
-    try (Holdfast client = Holdfast.connect(uri(strict, shown(certificates)))) {
+    try (Holdfast client = Holdfast.connect(uri(STRICT.get(), shown(certificates)))) {
       assertThat(client.lock("x").acquire().release()).isTrue();
     }
-    assertRefused(uri(strict), "holdfast.tls-cert");
-    assertRefused(uri(strict, shown(others)), "holdfast.tls-cert");
+    assertRefused(uri(STRICT.get()), "holdfast.tls-cert");
+    assertRefused(uri(STRICT.get(), shown(others)), "holdfast.tls-cert");
   }
 
   /**
@@ -150,10 +143,10 @@ class ConsulTlsTest {
   /** Plain text and TLS do not meet; neither hangs. */
   @Test
   void plainTextAndTls_doNotMeet() {
-    String secret = server.uri().replace("consuls:", "consul:");
+    String secret = SERVER.get().uri().replace("consuls:", "consul:");
     assertThatThrownBy(() -> Holdfast.connect(secret).close())
         .isInstanceOf(StoreUnavailableException.class);
-    String plain = "consuls://" + server.endpoint();
+    String plain = "consuls://" + SERVER.get().endpoint();
     assertThatThrownBy(() -> Holdfast.connect(plain).close())
         .isInstanceOf(StoreUnavailableException.class);
   }
@@ -161,8 +154,8 @@ class ConsulTlsTest {
   /** What doctor says of the way to the servers is true. */
   @Test
   void doctor_saysWhetherItIsTls() {
-    assertThat(encryption(uri(server))).isEqualTo(Finding.Level.OK);
-    assertThat(encryption("consul://" + server.endpoint())).isEqualTo(Finding.Level.WARNING);
+    assertThat(encryption(uri(SERVER.get()))).isEqualTo(Finding.Level.OK);
+    assertThat(encryption("consul://" + SERVER.get().endpoint())).isEqualTo(Finding.Level.WARNING);
   }
 
   private static Finding.Level encryption(String uri) {

@@ -6,17 +6,16 @@ import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.consul.ConsulServer;
 import io.holdfast.testkit.contract.Capability;
 import io.holdfast.testkit.contract.StoreUnderTest;
+import io.holdfast.testkit.process.LazyServer;
 import java.util.EnumSet;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /** One server for all tests of this JVM; each has keys of its own. */
 final class ConsulUnderTest implements StoreUnderTest {
   /** Sessions as short as tests can wait for, and what follows them. */
   static final String BRIEF = "&holdfast.session-ttl-min=1s&holdfast.lock-delay=1s";
 
-  private static @Nullable ConsulServer shared;
-  private static String version = "";
+  private static final LazyServer<ConsulServer> SHARED = new LazyServer<>(ConsulServer::with);
   private static int made;
 
   private final ConsulServer server;
@@ -27,14 +26,8 @@ final class ConsulUnderTest implements StoreUnderTest {
     this.prefix = nextPrefix();
   }
 
-  static synchronized ConsulServer server() {
-    ConsulServer running = shared;
-    if (running == null) {
-      running = ConsulServer.with();
-      shared = running;
-      version = running.version();
-    }
-    return running;
+  static ConsulServer server() {
+    return SHARED.get();
   }
 
   static synchronized String nextPrefix() {
@@ -42,13 +35,8 @@ final class ConsulUnderTest implements StoreUnderTest {
   }
 
   @Override
-  public String kind() {
-    return "consul";
-  }
-
-  @Override
   public String version() {
-    return version;
+    return server.version();
   }
 
   @Override

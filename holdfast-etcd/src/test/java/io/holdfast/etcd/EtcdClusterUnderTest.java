@@ -6,29 +6,19 @@ import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.contract.Capability;
 import io.holdfast.testkit.contract.StoreUnderTest;
 import io.holdfast.testkit.etcd.EtcdCluster;
+import io.holdfast.testkit.process.LazyServer;
 import java.util.EnumSet;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /** One cluster of three for all tests of this JVM; each has keys of its own. */
 final class EtcdClusterUnderTest implements StoreUnderTest {
-  private static @Nullable EtcdCluster shared;
+  private static final LazyServer<EtcdCluster> SHARED = new LazyServer<>(EtcdCluster::new);
 
   private final EtcdCluster cluster = cluster();
   private final String prefix = EtcdUnderTest.nextPrefix();
 
-  static synchronized EtcdCluster cluster() {
-    EtcdCluster running = shared;
-    if (running == null) {
-      running = new EtcdCluster();
-      shared = running;
-    }
-    return running;
-  }
-
-  @Override
-  public String kind() {
-    return "etcd-cluster";
+  static EtcdCluster cluster() {
+    return SHARED.get();
   }
 
   @Override

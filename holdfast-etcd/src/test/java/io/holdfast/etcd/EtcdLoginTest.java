@@ -12,13 +12,13 @@ import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.Ticker;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.etcd.EtcdServer;
+import io.holdfast.testkit.process.LazyServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Servers that require a login: who is let in, what the others are told, and logins that end while locks are in use. */
@@ -26,18 +26,13 @@ class EtcdLoginTest {
   private static final LockOptions LONG =
       LockOptions.builder().leaseFor(Duration.ofSeconds(60)).build();
 
-  @SuppressWarnings("NullAway.Init")
-  private static EtcdServer server;
+  @RegisterExtension
+  static final LazyServer<EtcdServer> SERVER = new LazyServer<>(EtcdLoginTest::start);
 
-  @BeforeAll
-  static void start() {
-    server = EtcdServer.with();
+  private static EtcdServer start() {
+    EtcdServer server = EtcdServer.with();
     EtcdUsers.make(server);
-  }
-
-  @AfterAll
-  static void stop() {
-    server.close();
+    return server;
   }
 
   private static Holdfast connect(EtcdServer to) {
@@ -52,8 +47,8 @@ class EtcdLoginTest {
   /** All that the locks need is readwrite on their prefix. */
   @Test
   void userOfThePrefix_hasLocks() throws Exception {
-    try (Holdfast one = connect(server);
-        Holdfast other = connect(server)) {
+    try (Holdfast one = connect(SERVER.get());
+        Holdfast other = connect(SERVER.get())) {
       Hold hold = one.lock("mine", LONG).acquire();
       CompletableFuture<Hold> waiter = other.lock("mine", LONG).acquireAsync();
       Await.until(
@@ -68,12 +63,14 @@ class EtcdLoginTest {
   @Test
   void whoIsNotLetIn_isTold() {
     assertRefused(
-        EtcdUsers.uri(server, "worker", "wrong-secret"), "user or password in the address");
-    assertRefused(EtcdUsers.uri(server, "nobody", "secret"), "user or password in the address");
-    assertRefused(server.uri(), "etcd://USER:PASSWORD@HOST");
-    assertRefused(EtcdUsers.uri(server, "guest", "guest"), "readwrite on the keys that begin with");
+        EtcdUsers.uri(SERVER.get(), "worker", "wrong-secret"), "user or password in the address");
     assertRefused(
-        EtcdUsers.uri(server, "worker", "worker") + "?holdfast.prefix=other/",
+        EtcdUsers.uri(SERVER.get(), "nobody", "secret"), "user or password in the address");
+    assertRefused(SERVER.get().uri(), "etcd://USER:PASSWORD@HOST");
+    assertRefused(
+        EtcdUsers.uri(SERVER.get(), "guest", "guest"), "readwrite on the keys that begin with");
+    assertRefused(
+        EtcdUsers.uri(SERVER.get(), "worker", "worker") + "?holdfast.prefix=other/",
         "readwrite on the keys that begin with");
   }
 
@@ -92,13 +89,13 @@ class EtcdLoginTest {
   /** A server's simple tokens are gone when it was restarted: holds and waiters go on with a new login. */
   @Test
   void restart_whichForgetsLogins_isSurvived() throws Exception {
-    try (Holdfast one = connect(server);
-        Holdfast other = connect(server)) {
+    try (Holdfast one = connect(SERVER.get());
+        Holdfast other = connect(SERVER.get())) {
       Hold hold = one.lock("restarted", LONG).acquire();
       CompletableFuture<Hold> waiter = other.lock("restarted", LONG).acquireAsync();
       Await.until(
           "somebody waits", () -> one.admin().inspect("restarted").orElseThrow().waiters() == 1);
-      server.restart();
+      SERVER.get().restart();
       assertThat(hold.isValid()).isTrue();
       assertThat(hold.release()).isTrue();
       assertThat(Await.value(waiter).release()).isTrue();

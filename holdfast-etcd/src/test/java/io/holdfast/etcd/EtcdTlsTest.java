@@ -11,11 +11,12 @@ import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.etcd.EtcdServer;
 import io.holdfast.testkit.process.Certificates;
+import io.holdfast.testkit.process.LazyServer;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Servers that speak TLS: who is let in, who is refused, and what the one who is refused is told. */
@@ -31,25 +32,22 @@ class EtcdTlsTest {
   @SuppressWarnings("NullAway.Init")
   private static Certificates certificates;
 
-  @SuppressWarnings("NullAway.Init")
-  private static EtcdServer server;
+  @RegisterExtension
+  static final LazyServer<EtcdServer> SERVER = new LazyServer<>(() -> server("server"));
 
-  @SuppressWarnings("NullAway.Init")
-  private static EtcdServer strict;
+  @RegisterExtension
+  static final LazyServer<EtcdServer> STRICT = new LazyServer<>(() ->
+      server("server", "--client-cert-auth", "--trusted-ca-file=" + certificates.file("ca.pem")));
 
-  @SuppressWarnings("NullAway.Init")
-  private static EtcdServer strange;
+  @RegisterExtension
+  static final LazyServer<EtcdServer> STRANGE = new LazyServer<>(() -> server("elsewhere"));
 
   @BeforeAll
-  static void start() {
+  static void issue() {
     certificates = new Certificates(folder);
     certificates.issue("server", "ip:127.0.0.1");
     certificates.issue("elsewhere", "dns:elsewhere.example");
     certificates.issue("client", "dns:client.example");
-    server = server("server");
-    strict =
-        server("server", "--client-cert-auth", "--trusted-ca-file=" + certificates.file("ca.pem"));
-    strange = server("elsewhere");
   }
 
   private static EtcdServer server(String certificate, String... more) {
@@ -60,13 +58,6 @@ class EtcdTlsTest {
     return EtcdServer.withTls(options);
   }
 
-  @AfterAll
-  static void stop() {
-    server.close();
-    strict.close();
-    strange.close();
-  }
-
   private static String uri(EtcdServer to, String... parameters) {
     return to.uri() + "?holdfast.tls-ca=" + certificates.file("ca.pem")
         + String.join("", parameters);
@@ -75,8 +66,8 @@ class EtcdTlsTest {
   /** The server's certificate is checked against the given authority; requests and watches both go through TLS. */
   @Test
   void serverWeTrust_isUsed() throws Exception {
-    try (Holdfast one = Holdfast.connect(uri(server));
-        Holdfast other = Holdfast.connect(uri(server))) {
+    try (Holdfast one = Holdfast.connect(uri(SERVER.get()));
+        Holdfast other = Holdfast.connect(uri(SERVER.get()))) {
       Hold hold = one.lock("x").acquire();
       CompletableFuture<Hold> waiter = other.lock("x").acquireAsync();
       Await.until("somebody waits", () -> one.admin().inspect("x").orElseThrow().waiters() == 1);
@@ -90,19 +81,19 @@ class EtcdTlsTest {
   void serverOfAnotherAuthority_isRefused() {
     Certificates others = new Certificates(otherFolder);
     assertRefused(
-        server.uri() + "?holdfast.tls-ca=" + others.file("ca.pem"), "TLS", "holdfast.tls-ca");
-    assertRefused(server.uri(), "TLS", "holdfast.tls-ca");
+        SERVER.get().uri() + "?holdfast.tls-ca=" + others.file("ca.pem"), "TLS", "holdfast.tls-ca");
+    assertRefused(SERVER.get().uri(), "TLS", "holdfast.tls-ca");
   }
 
   /** A certificate for another host: refused, unless we said that this is its name. */
   @Test
   void serverWithAnotherName_isRefused() throws Exception {
-    assertRefused(uri(strange), "127.0.0.1");
+    assertRefused(uri(STRANGE.get()), "127.0.0.1");
     try (Holdfast client =
-        Holdfast.connect(uri(strange, "&holdfast.tls-authority=elsewhere.example"))) {
+        Holdfast.connect(uri(STRANGE.get(), "&holdfast.tls-authority=elsewhere.example"))) {
       assertThat(client.lock("x").acquire().release()).isTrue();
     }
-    assertRefused(uri(strange, "&holdfast.tls-authority=nowhere.example"), "nowhere.example");
+    assertRefused(uri(STRANGE.get(), "&holdfast.tls-authority=nowhere.example"), "nowhere.example");
   }
 
   /** A server that asks for our certificate gets it; without one it is told that it was the certificate. */
@@ -110,16 +101,17 @@ class EtcdTlsTest {
   void serverThatAsksForACertificate_getsOurs() throws Exception {
     String ours = "&holdfast.tls-cert=" + certificates.file("client.pem") + "&holdfast.tls-key="
         + certificates.file("client.key");
-    try (Holdfast client = Holdfast.connect(uri(strict, ours))) {
+    try (Holdfast client = Holdfast.connect(uri(STRICT.get(), ours))) {
       assertThat(client.lock("x").acquire().release()).isTrue();
     }
-    assertRefused(uri(strict), "holdfast.tls-cert");
+    assertRefused(uri(STRICT.get()), "holdfast.tls-cert");
   }
 
   /** Plain text and TLS do not meet; neither hangs. */
   @Test
   void plainTextAndTls_doNotMeet() {
-    assertThatThrownBy(() -> Holdfast.connect("etcd://" + server.endpoint()).close())
+    assertThatThrownBy(
+            () -> Holdfast.connect("etcd://" + SERVER.get().endpoint()).close())
         .isInstanceOf(StoreUnavailableException.class);
     String plain = "etcds://" + EtcdUnderTest.server().endpoint();
     assertThatThrownBy(() -> Holdfast.connect(plain).close())

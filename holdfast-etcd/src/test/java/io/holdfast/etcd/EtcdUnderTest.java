@@ -8,14 +8,13 @@ import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.contract.Capability;
 import io.holdfast.testkit.contract.StoreUnderTest;
 import io.holdfast.testkit.etcd.EtcdServer;
+import io.holdfast.testkit.process.LazyServer;
 import java.util.EnumSet;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /** One server for all tests of this JVM; each has keys of its own. */
 final class EtcdUnderTest implements StoreUnderTest {
-  private static @Nullable EtcdServer shared;
-  private static String version = "";
+  private static final LazyServer<EtcdServer> SHARED = new LazyServer<>(EtcdServer::with);
   private static int made;
 
   private final EtcdServer server;
@@ -26,14 +25,8 @@ final class EtcdUnderTest implements StoreUnderTest {
     this.prefix = nextPrefix();
   }
 
-  static synchronized EtcdServer server() {
-    EtcdServer running = shared;
-    if (running == null) {
-      running = EtcdServer.with();
-      shared = running;
-      version = running.version();
-    }
-    return running;
+  static EtcdServer server() {
+    return SHARED.get();
   }
 
   /** Begins to make a client of that server. */
@@ -46,13 +39,8 @@ final class EtcdUnderTest implements StoreUnderTest {
   }
 
   @Override
-  public String kind() {
-    return "etcd";
-  }
-
-  @Override
   public String version() {
-    return version;
+    return server.version();
   }
 
   @Override

@@ -5,23 +5,19 @@ import java.util.Map;
 
 /** Servers that are newer than those that this build brings. */
 enum ContainerKind {
-  MYSQL_8_4("mysql-8.4", "mysql:8.4", "mysql", 3306),
-  MYSQL_9("mysql-9", "mysql:9", "mysql", 3306),
-  POSTGRESQL_18("postgresql-18", "postgres:18", "postgresql", 5432);
+  MYSQL_8_4("mysql:8.4", "mysql", 3306),
+  MYSQL_9("mysql:9", "mysql", 3306),
+  POSTGRESQL_18("postgres:18", "postgresql", 5432);
 
   static final String DATABASE = "holdfast";
   static final String USER = "holdfast";
   static final String PASSWORD = "secret";
 
-  /** As the matrix of stores shows it. */
-  final String store;
-
   final String image;
   final String scheme;
   final int port;
 
-  ContainerKind(String store, String image, String scheme, int port) {
-    this.store = store;
+  ContainerKind(String image, String scheme, int port) {
     this.image = image;
     this.scheme = scheme;
     this.port = port;

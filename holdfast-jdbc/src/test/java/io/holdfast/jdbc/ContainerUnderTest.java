@@ -20,11 +20,15 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.junit.jupiter.api.Assumptions;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.utility.DockerImageName;
 
-/** One server of a kind in a container for all tests of this JVM, emptied after each. Its images flush each commit. */
+/**
+ * One server of a kind in a container for all tests of this JVM, emptied after each. Its images flush each commit. Without
+ * Docker its tests are not run, even if all stores are required.
+ */
 final class ContainerUnderTest implements StoreUnderTest {
   private static final Duration PULLED_AND_STARTED = Duration.ofMinutes(3);
   private static final Map<ContainerKind, Server> SERVERS = new EnumMap<>(ContainerKind.class);
@@ -68,22 +72,11 @@ final class ContainerUnderTest implements StoreUnderTest {
 
   ContainerUnderTest(ContainerKind kind) {
     this.kind = kind;
+    Assumptions.assumeTrue(
+        DockerClientFactory.instance().isDockerAvailable(), "there is no Docker");
     synchronized (SERVERS) {
       this.server = SERVERS.computeIfAbsent(kind, Server::start);
     }
-  }
-
-  /**
-   * Says whether there is a Docker to run these on. Where there is none, the matrix of stores says that they were not
-   * run.
-   */
-  static boolean isDockerThere() {
-    return DockerClientFactory.instance().isDockerAvailable();
-  }
-
-  @Override
-  public String kind() {
-    return kind.store;
   }
 
   @Override

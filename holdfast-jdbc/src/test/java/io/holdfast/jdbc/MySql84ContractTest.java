@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.jdbc;
 
-import org.junit.jupiter.api.condition.EnabledIf;
+import io.holdfast.testkit.contract.StoreContract;
 
 /** The contract on MySQL 8.4, in a container. */
-@EnabledIf("io.holdfast.jdbc.ContainerUnderTest#isDockerThere")
-class MySql84ContractTest extends ContainerContract {
+class MySql84ContractTest extends StoreContract {
   MySql84ContractTest() {
-    super(() -> new ContainerUnderTest(ContainerKind.MYSQL_8_4));
+    super("mysql-8.4", () -> new ContainerUnderTest(ContainerKind.MYSQL_8_4));
   }
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.jdbc;
 
-import org.junit.jupiter.api.condition.EnabledIf;
+import io.holdfast.testkit.contract.StoreContract;
 
 /** The contract on MySQL 9, in a container. */
-@EnabledIf("io.holdfast.jdbc.ContainerUnderTest#isDockerThere")
-class MySql9ContractTest extends ContainerContract {
+class MySql9ContractTest extends StoreContract {
   MySql9ContractTest() {
-    super(() -> new ContainerUnderTest(ContainerKind.MYSQL_9));
+    super("mysql-9", () -> new ContainerUnderTest(ContainerKind.MYSQL_9));
   }
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.jdbc;
 
-import org.junit.jupiter.api.condition.EnabledIf;
+import io.holdfast.testkit.contract.StoreContract;
 
 /** The contract on PostgreSQL 18, in a container. */
-@EnabledIf("io.holdfast.jdbc.ContainerUnderTest#isDockerThere")
-class Postgres18ContractTest extends ContainerContract {
+class Postgres18ContractTest extends StoreContract {
   Postgres18ContractTest() {
-    super(() -> new ContainerUnderTest(ContainerKind.POSTGRESQL_18));
+    super("postgresql-18", () -> new ContainerUnderTest(ContainerKind.POSTGRESQL_18));
   }
 }

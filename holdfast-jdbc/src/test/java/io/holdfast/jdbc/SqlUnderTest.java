@@ -9,15 +9,10 @@ import io.holdfast.testkit.contract.StoreUnderTest;
 import io.holdfast.testkit.sql.SqlKind;
 import io.holdfast.testkit.sql.SqlServer;
 import java.util.EnumSet;
-import java.util.Locale;
-import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 
 /** One server of a kind for all tests of this JVM, emptied before and after each. */
 final class SqlUnderTest implements StoreUnderTest {
-  private static final Map<SqlKind, String> VERSIONS = new ConcurrentHashMap<>();
-
   private final SqlKind kind;
   final SqlServer server;
 
@@ -29,13 +24,8 @@ final class SqlUnderTest implements StoreUnderTest {
   }
 
   @Override
-  public String kind() {
-    return kind.name().toLowerCase(Locale.ROOT);
-  }
-
-  @Override
   public String version() {
-    return VERSIONS.computeIfAbsent(kind, none -> server.version());
+    return server.version();
   }
 
   @Override

@@ -36,11 +36,6 @@ final class SqliteUnderTest implements StoreUnderTest {
   }
 
   @Override
-  public String kind() {
-    return "sqlite";
-  }
-
-  @Override
   public String version() {
     return "sqlite-jdbc " + SQLiteJDBCLoader.getVersion();
   }

@@ -26,6 +26,7 @@ import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.process.LazyServer;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
@@ -39,11 +40,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What is done to a real cluster, and what becomes of the holds and waits of its clients. */
 class ClusterFaultsTest {
@@ -54,24 +54,15 @@ class ClusterFaultsTest {
   private static final LockOptions SHORT =
       LockOptions.builder().leaseFor(Duration.ofSeconds(2)).build();
 
-  @SuppressWarnings("NullAway.Init")
-  private static ClusterServers servers;
+  @RegisterExtension
+  static final LazyServer<ClusterServers> SERVERS =
+      new LazyServer<>(() -> new ClusterServers(Duration.ofSeconds(1)));
 
   private final List<AutoCloseable> open = new ArrayList<>();
 
-  @BeforeAll
-  static void start() {
-    servers = new ClusterServers(Duration.ofSeconds(1));
-  }
-
-  @AfterAll
-  static void stop() {
-    servers.close();
-  }
-
   @BeforeEach
   void whole() {
-    servers.awaitWhole();
+    SERVERS.get().awaitWhole();
   }
 
   @AfterEach
@@ -81,7 +72,7 @@ class ClusterFaultsTest {
     }
     Await.until(
         "all locks are gone",
-        () -> servers.servers().stream().allMatch(ClusterFaultsTest::isEmptied));
+        () -> SERVERS.get().servers().stream().allMatch(ClusterFaultsTest::isEmptied));
   }
 
   /** A node that was killed calls itself a primary until the others tell it what it is: then it is asked again. */
@@ -91,13 +82,13 @@ class ClusterFaultsTest {
   }
 
   private Holdfast client() {
-    Holdfast client = Holdfast.connect(servers.uri());
+    Holdfast client = Holdfast.connect(SERVERS.get().uri());
     open.add(client);
     return client;
   }
 
   private static RedisServer another(RedisServer than) {
-    return servers.primaries().stream()
+    return SERVERS.get().primaries().stream()
         .filter(each -> each.port() != than.port())
         .findFirst()
         .orElseThrow();
@@ -111,15 +102,15 @@ class ClusterFaultsTest {
     CompletableFuture<Hold> waiter = client().lock("moving", LONG).acquireAsync();
     Holdfast other = client();
     awaitWaiters(other, "moving", 1);
-    RedisServer from = servers.primary("moving");
+    RedisServer from = SERVERS.get().primary("moving");
     RedisServer to = another(from);
-    servers.beginMove("moving", from, to);
+    SERVERS.get().beginMove("moving", from, to);
     assertThat(other.lock("moving", LONG).tryAcquire()).isEmpty();
-    servers.moveKeys("moving", from, to);
+    SERVERS.get().moveKeys("moving", from, to);
     // the old node sends on to the new one, which answers only who says that he was sent
     assertThat(other.lock("moving", LONG).tryAcquire()).isEmpty();
     assertThat(other.admin().inspect("moving").map(LockInfo::token)).contains(hold.token());
-    servers.endMove("moving", from, to);
+    SERVERS.get().endMove("moving", from, to);
     assertThat(other.lock("moving", LONG).tryAcquire()).isEmpty();
     assertThat(hold.release()).isTrue();
     Hold next = Await.value(waiter);
@@ -139,17 +130,17 @@ class ClusterFaultsTest {
         LockOptions.builder().leaseFor(Duration.ofSeconds(12)).build();
     Hold hold = client().lock("put off", middling).acquire();
     Holdfast other = client();
-    RedisServer from = servers.primary("put off");
+    RedisServer from = SERVERS.get().primary("put off");
     RedisServer to = another(from);
-    servers.beginMove("put off", from, to);
-    servers.moveKeys("put off", from, to);
+    SERVERS.get().beginMove("put off", from, to);
+    SERVERS.get().moveKeys("put off", from, to);
     CompletableFuture<Hold> waiter = other.lock("put off", middling).acquireAsync();
     // the answer to one that was asked before may come just now
     awaitRenewal(hold);
     awaitRenewal(hold);
     assertThat(hold.state()).isEqualTo(HoldState.HELD);
     assertThat(waiter).isNotDone();
-    servers.endMove("put off", from, to);
+    SERVERS.get().endMove("put off", from, to);
     Await.until("it is released", () -> releases(hold));
     Hold next = Await.value(waiter);
     assertThat(next.token()).isGreaterThan(hold.token());
@@ -166,7 +157,7 @@ class ClusterFaultsTest {
   void kill_ofANode_losesNoHoldThatWasReplicated() throws Exception {
     Holdfast client = client();
     Hold hold = client.lock("x", LONG).acquire();
-    RedisServer former = servers.primary("x");
+    RedisServer former = SERVERS.get().primary("x");
     String elsewhere = lockAwayFrom(former);
     Hold other = client.lock(elsewhere, LONG).acquire();
     CompletableFuture<Hold> waiter = client().lock("x", LONG).acquireAsync();
@@ -196,8 +187,8 @@ class ClusterFaultsTest {
     LockOptions middling =
         LockOptions.builder().leaseFor(Duration.ofSeconds(45)).build();
     Holdfast holder = client();
-    RedisServer former = servers.primary("forgotten");
-    RedisServer replica = servers.replicaOf(former);
+    RedisServer former = SERVERS.get().primary("forgotten");
+    RedisServer replica = SERVERS.get().replicaOf(former);
     RedisServer witness = another(former);
     replica.pause();
     Hold hold;
@@ -232,8 +223,8 @@ class ClusterFaultsTest {
   @Test
   void pause_ofANode_neverTwoValidHolds() throws Exception {
     Hold hold = client().lock("paused", SHORT).acquire();
-    RedisServer former = servers.primary("paused");
-    RedisServer witness = another(former, servers);
+    RedisServer former = SERVERS.get().primary("paused");
+    RedisServer witness = another(former, SERVERS.get());
     awaitReplicated(former);
     Holdfast second = client();
     former.pause();
@@ -272,7 +263,7 @@ class ClusterFaultsTest {
   @Test
   void locksOfManySlots_areKeptAndListedTogether() {
     RecordingStart start = new RecordingStart();
-    try (RedisStore store = RedisStore.at(StoreAddress.parse(servers.uri()))) {
+    try (RedisStore store = RedisStore.at(StoreAddress.parse(SERVERS.get().uri()))) {
       store.start(start.runtime(), start);
       Await.value(store.connect());
       List<Claim> claims = new ArrayList<>();
@@ -288,7 +279,7 @@ class ClusterFaultsTest {
             false,
             new Holder("tester", "host", 1, "main", ""));
         claims.add(claim);
-        nodes.add(servers.primary(name).port());
+        nodes.add(SERVERS.get().primary(name).port());
         assertThat(Await.value(store.attempt(claim, Mode.TRY, store.time().plusSeconds(5))))
             .isInstanceOf(Answer.Granted.class);
       }
@@ -308,7 +299,7 @@ class ClusterFaultsTest {
   /** The address of a cluster is not that of a server, and the other way round: each says what to write. */
   @Test
   void wrongScheme_isSaid() {
-    String node = "redis://127.0.0.1:" + servers.servers().get(0).port();
+    String node = "redis://127.0.0.1:" + SERVERS.get().servers().get(0).port();
     assertRefused(node, "redis-cluster://");
     try (RedisServer single = RedisServer.forgetful()) {
       assertRefused("redis-cluster://127.0.0.1:" + single.port(), "redis://");
@@ -326,7 +317,7 @@ class ClusterFaultsTest {
   /** A user with exactly the permissions that doctor prints can do everything, at every node. */
   @Test
   void aclLine_isEnough() throws Exception {
-    String line = findings(servers.uri()).stream()
+    String line = findings(SERVERS.get().uri()).stream()
         .filter(each -> each.subject().equals("permissions"))
         .findFirst()
         .orElseThrow()
@@ -334,14 +325,14 @@ class ClusterFaultsTest {
     List<String> rules = List.of(line.substring(line.indexOf("SETUSER NAME ") + 13)
         .replace(">PASSWORD", ">secret")
         .split(" "));
-    for (RedisServer each : servers.servers()) {
+    for (RedisServer each : SERVERS.get().servers()) {
       each.call(redis -> {
         var arguments = new CommandArgs<>(StringCodec.UTF8).add("SETUSER").add("me");
         rules.forEach(arguments::add);
         return redis.dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8), arguments);
       });
     }
-    String uri = servers.uri().replace("//", "//me:secret@");
+    String uri = SERVERS.get().uri().replace("//", "//me:secret@");
     try (Holdfast me = Holdfast.connect(uri)) {
       for (String name : List.of("a", "b", "c", "d", "{e}")) {
         Hold hold = me.lock(name, LONG).acquire();
@@ -366,7 +357,7 @@ class ClusterFaultsTest {
   private static String lockAwayFrom(RedisServer server) {
     for (int i = 0; ; i++) {
       String name = "elsewhere-" + i;
-      if (servers.primary(name).port() != server.port()) {
+      if (SERVERS.get().primary(name).port() != server.port()) {
         return name;
       }
     }

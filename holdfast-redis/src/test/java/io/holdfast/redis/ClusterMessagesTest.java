@@ -8,6 +8,7 @@ import io.holdfast.Holdfast;
 import io.holdfast.LockInfo;
 import io.holdfast.LockOptions;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.process.LazyServer;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
@@ -17,10 +18,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Who is told of a hand-over in a cluster: the node's own subscribers; all nodes only where that cannot be. */
 class ClusterMessagesTest {
@@ -29,20 +29,11 @@ class ClusterMessagesTest {
   private static final LockOptions LONG =
       LockOptions.builder().leaseFor(Duration.ofMinutes(10)).build();
 
-  @SuppressWarnings("NullAway.Init")
-  private static ClusterServers servers;
+  @RegisterExtension
+  static final LazyServer<ClusterServers> SERVERS =
+      new LazyServer<>(() -> new ClusterServers(Duration.ofMinutes(1)));
 
   private final List<AutoCloseable> open = new ArrayList<>();
-
-  @BeforeAll
-  static void start() {
-    servers = new ClusterServers(Duration.ofMinutes(1));
-  }
-
-  @AfterAll
-  static void stop() {
-    servers.close();
-  }
 
   @AfterEach
   void close() throws Exception {
@@ -61,14 +52,14 @@ class ClusterMessagesTest {
   }
 
   private static boolean sharded(int clients) {
-    return servers.primaries().stream().allMatch(each -> {
+    return SERVERS.get().primaries().stream().allMatch(each -> {
       List<String> channels = each.call(redis -> redis.pubsubShardChannels());
       return channels.size() == clients;
     });
   }
 
   private static long plain() {
-    return servers.servers().stream()
+    return SERVERS.get().servers().stream()
         .mapToLong(each -> {
           List<String> channels = each.call(redis -> redis.pubsubChannels());
           return channels.size();
@@ -79,7 +70,7 @@ class ClusterMessagesTest {
   /** How many messages the nodes have passed on to all others. */
   private static long spread() {
     long sum = 0;
-    for (RedisServer each : servers.servers()) {
+    for (RedisServer each : SERVERS.get().servers()) {
       String info = each.call(redis -> redis.clusterInfo());
       sum += Long.parseLong(
           RedisDoctor.parse(info).getOrDefault("cluster_stats_messages_publish_sent", "0"));
@@ -108,8 +99,8 @@ class ClusterMessagesTest {
   /** Nothing goes over the bus, and the number of locks has no say in that of the subscriptions. */
   @Test
   void handOver_doesNotSpread() throws Exception {
-    Holdfast holder = client(servers.uri());
-    Holdfast waiter = client(servers.uri());
+    Holdfast holder = client(SERVERS.get().uri());
+    Holdfast waiter = client(SERVERS.get().uri());
     Await.until("both listen at each node", () -> sharded(2));
     long before = spread();
     List<Hold> holds = new ArrayList<>();
@@ -123,12 +114,13 @@ class ClusterMessagesTest {
   /** Subscriptions that broke since the wait began: it is told on the plain channel, or looks again. */
   @Test
   void brokenSubscription_losesNoWakeUp() throws Exception {
-    Holdfast holder = client(servers.uri());
-    Holdfast waiter = client(servers.uri());
+    Holdfast holder = client(SERVERS.get().uri());
+    Holdfast waiter = client(SERVERS.get().uri());
     Await.until("both listen at each node", () -> sharded(2));
     List<Hold> holds = new ArrayList<>();
     List<CompletableFuture<Hold>> waits = waits(holder, waiter, holds);
-    servers
+    SERVERS
+        .get()
         .primaries()
         .forEach(each -> each.call(redis -> redis.clientKill(KillArgs.Builder.typePubsub())));
     handOver(holds, waits);
@@ -138,7 +130,7 @@ class ClusterMessagesTest {
   /** Who may not listen to sharded channels, as on servers before Redis 7, is told on the plain one. */
   @Test
   void withoutShardedChannels_thePlainOneIsTaken() throws Exception {
-    for (RedisServer each : servers.servers()) {
+    for (RedisServer each : SERVERS.get().servers()) {
       each.call(redis -> {
         var rules = new CommandArgs<>(StringCodec.UTF8).add("SETUSER").add("old");
         for (String rule :
@@ -148,7 +140,7 @@ class ClusterMessagesTest {
         return redis.dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8), rules);
       });
     }
-    String uri = servers.uri().replace("//", "//old:secret@");
+    String uri = SERVERS.get().uri().replace("//", "//old:secret@");
     Holdfast holder = client(uri);
     Holdfast waiter = client(uri);
     long before = spread();
@@ -157,7 +149,7 @@ class ClusterMessagesTest {
     assertThat(sharded(0)).isTrue();
     assertThat(spread()).isGreaterThan(before);
     // one who may hand over to one who may not, and the other way round
-    Holdfast able = client(servers.uri());
+    Holdfast able = client(SERVERS.get().uri());
     Await.until("it listens at each node", () -> sharded(1));
     List<Hold> again = new ArrayList<>();
     handOver(again, waits(able, waiter, again));

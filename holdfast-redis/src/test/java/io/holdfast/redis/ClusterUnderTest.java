@@ -5,39 +5,26 @@ import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.contract.Capability;
 import io.holdfast.testkit.contract.StoreUnderTest;
+import io.holdfast.testkit.process.LazyServer;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /** A cluster of six nodes for all tests of this JVM, emptied after each. */
 final class ClusterUnderTest implements StoreUnderTest {
   /** Longer than any test of the contract stalls its store: it does not want a failover, which has tests of its own. */
   private static final Duration NODE_TIMEOUT = Duration.ofMinutes(5);
 
-  private static @Nullable ClusterServers shared;
+  private static final LazyServer<ClusterServers> SHARED =
+      new LazyServer<>(() -> new ClusterServers(NODE_TIMEOUT));
 
   private final ClusterServers servers;
   private final List<RedisServer> primaries;
 
   ClusterUnderTest() {
-    this.servers = servers();
+    this.servers = SHARED.get();
     this.primaries = servers.servers().subList(0, 3);
-  }
-
-  private static synchronized ClusterServers servers() {
-    ClusterServers running = shared;
-    if (running == null) {
-      running = new ClusterServers(NODE_TIMEOUT);
-      shared = running;
-    }
-    return running;
-  }
-
-  @Override
-  public String kind() {
-    return "redis-cluster";
   }
 
   @Override

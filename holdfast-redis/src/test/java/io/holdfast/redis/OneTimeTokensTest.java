@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.WriteUnknownException;
 import io.holdfast.redis.OneTimeTokens.Result;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.process.LazyServer;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.ScriptOutputType;
@@ -24,11 +25,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** One-time tokens: one of many is accepted, and what is accepted is only what was issued. */
 class OneTimeTokensTest {
@@ -36,8 +36,8 @@ class OneTimeTokensTest {
   private static final int SUBMITS = 50;
   private static final int ROUNDS = 10;
 
-  @SuppressWarnings("NullAway.Init")
-  private static RedisServer server;
+  @RegisterExtension
+  static final LazyServer<RedisServer> SERVER = new LazyServer<>(RedisServer::forgetful);
 
   @SuppressWarnings("NullAway.Init")
   private RedisClient client;
@@ -45,20 +45,10 @@ class OneTimeTokensTest {
   @SuppressWarnings("NullAway.Init")
   private OneTimeTokens tokens;
 
-  @BeforeAll
-  static void start() {
-    server = RedisServer.forgetful();
-  }
-
-  @AfterAll
-  static void stop() {
-    server.close();
-  }
-
   @BeforeEach
   void connect() {
-    server.call(redis -> redis.flushall());
-    client = RedisClient.create(server.uri());
+    SERVER.get().call(redis -> redis.flushall());
+    client = RedisClient.create(SERVER.get().uri());
     client.setOptions(ClientOptions.builder().autoReconnect(false).build());
     tokens = OneTimeTokens.using(client);
   }
@@ -74,13 +64,15 @@ class OneTimeTokensTest {
   void nameThatIsThere_isNotIssuedAgain() {
     String issue = RedisScript.ONCE_ISSUE.text();
     String[] keys = {"once:x"};
-    List<Object> first =
-        server.call(redis -> redis.eval(issue, ScriptOutputType.MULTI, keys, "one", "600000"));
-    List<Object> second =
-        server.call(redis -> redis.eval(issue, ScriptOutputType.MULTI, keys, "other", "600000"));
+    List<Object> first = SERVER
+        .get()
+        .call(redis -> redis.eval(issue, ScriptOutputType.MULTI, keys, "one", "600000"));
+    List<Object> second = SERVER
+        .get()
+        .call(redis -> redis.eval(issue, ScriptOutputType.MULTI, keys, "other", "600000"));
     assertThat(first.get(1)).isEqualTo("1");
     assertThat(second.get(1)).isEqualTo("0");
-    String kept = server.call(redis -> redis.get("once:x"));
+    String kept = SERVER.get().call(redis -> redis.get("once:x"));
     assertThat(kept).isEqualTo("1:one");
   }
 
@@ -151,14 +143,14 @@ class OneTimeTokensTest {
       assertThat(tokens.consume(invented, "user:42", "order")).isEqualTo(Result.GONE);
     }
     String token = tokens.issue("user:42", "order", Duration.ofMillis(50));
-    Await.until("it has ended", () -> server.call(redis -> redis.dbsize()) == 0);
+    Await.until("it has ended", () -> SERVER.get().call(redis -> redis.dbsize()) == 0);
     assertThat(tokens.consume(token, "user:42", "order")).isEqualTo(Result.GONE);
     String longer = tokens.issue("user:42", "order", LONG);
-    String key = server.call(redis -> redis.keys("*")).get(0);
+    String key = SERVER.get().call(redis -> redis.keys("*")).get(0);
     assertThat(key).startsWith("holdfast:once:{").doesNotContain(longer);
-    String stored = server.call(redis -> redis.get(key));
+    String stored = SERVER.get().call(redis -> redis.get(key));
     assertThat(stored).doesNotContain("user", "order");
-    assertThat(Duration.ofMillis(server.call(redis -> redis.pttl(key))))
+    assertThat(Duration.ofMillis(SERVER.get().call(redis -> redis.pttl(key))))
         .isBetween(LONG.minusMinutes(1), LONG);
   }
 
@@ -180,19 +172,19 @@ class OneTimeTokensTest {
   @Test
   void lostReply_isUnknown() throws Exception {
     String token = tokens.issue("user:42", "order", LONG);
-    server.pause();
+    SERVER.get().pause();
     try {
       assertThatThrownBy(() -> tokens.consume(token, "user:42", "order"))
           .isInstanceOf(WriteUnknownException.class);
     } finally {
-      server.resume();
+      SERVER.get().resume();
     }
     // what waited in the server's socket is applied when it goes on, and before what comes later on that connection
     assertThat(tokens.consume(token, "user:42", "order")).isEqualTo(Result.GONE);
     String other = tokens.issue("user:42", "order", LONG);
     CompletableFuture<?> broken = CompletableFuture.runAsync(() -> {
-      server.kill();
-      server.start();
+      SERVER.get().kill();
+      SERVER.get().start();
     });
     Await.value(broken);
     assertThatThrownBy(() -> tokens.consume(other, "user:42", "order"))

@@ -13,6 +13,7 @@ import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.WriteUnknownException;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.process.LazyServer;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.cluster.RedisClusterClient;
@@ -22,11 +23,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -36,8 +36,8 @@ class RedisGuardTest {
   /** Above what a double tells apart. */
   private static final long BIG = (1L << 53) + 10;
 
-  @SuppressWarnings("NullAway.Init")
-  private static RedisServer server;
+  @RegisterExtension
+  static final LazyServer<RedisServer> SERVER = new LazyServer<>(RedisServer::forgetful);
 
   @SuppressWarnings("NullAway.Init")
   private RedisClient client;
@@ -45,20 +45,10 @@ class RedisGuardTest {
   @SuppressWarnings("NullAway.Init")
   private RedisGuard guard;
 
-  @BeforeAll
-  static void start() {
-    server = RedisServer.forgetful();
-  }
-
-  @AfterAll
-  static void stop() {
-    server.close();
-  }
-
   @BeforeEach
   void connect() {
-    server.call(redis -> redis.flushall());
-    client = RedisClient.create(server.uri());
+    SERVER.get().call(redis -> redis.flushall());
+    client = RedisClient.create(SERVER.get().uri());
     client.setOptions(ClientOptions.builder().autoReconnect(false).build());
     guard = RedisGuard.using(client);
   }
@@ -74,7 +64,7 @@ class RedisGuardTest {
   }
 
   private static String value(String key) {
-    String found = server.call(redis -> redis.get(key));
+    String found = SERVER.get().call(redis -> redis.get(key));
     return String.valueOf(found);
   }
 
@@ -136,8 +126,8 @@ class RedisGuardTest {
   @Test
   void write_underALostHold_isRefused() throws Exception {
     LockOptions options = LockOptions.builder().leaseFor(Duration.ofMinutes(1)).build();
-    try (Holdfast one = Holdfast.connect(server.uri());
-        Holdfast other = Holdfast.connect(server.uri())) {
+    try (Holdfast one = Holdfast.connect(SERVER.get().uri());
+        Holdfast other = Holdfast.connect(SERVER.get().uri())) {
       Hold late = one.lock("stock", options).acquire();
       assertThat(other.admin().forceRelease(other.admin().inspect("stock").orElseThrow()))
           .isTrue();
@@ -175,7 +165,7 @@ class RedisGuardTest {
   @Test
   void foreignToken_isLeftAlone() {
     for (String foreign : new String[] {"7", "2:0000000000000000007", "1:000000000000000000x"}) {
-      server.call(redis -> redis.set("{x}:token", foreign));
+      SERVER.get().call(redis -> redis.set("{x}:token", foreign));
       assertThatThrownBy(() -> guard.write("x", bytes("new"), BIG))
           .isInstanceOfSatisfying(
               StoreUnavailableException.class,
@@ -189,12 +179,12 @@ class RedisGuardTest {
   @Test
   void noAnswer_isUnknown() throws Exception {
     guard.write("x", bytes("old"), 1);
-    server.pause();
+    SERVER.get().pause();
     try {
       assertThatThrownBy(() -> guard.write("x", bytes("new"), 2))
           .isInstanceOf(WriteUnknownException.class);
     } finally {
-      server.resume();
+      SERVER.get().resume();
     }
     guard.write("x", bytes("new"), 2);
     assertThat(value("x")).isEqualTo("new");
@@ -218,7 +208,7 @@ class RedisGuardTest {
   @Test
   void scriptFlush_isNotNoticed() throws Exception {
     guard.write("x", bytes("one"), 1);
-    server.call(redis -> redis.scriptFlush());
+    SERVER.get().call(redis -> redis.scriptFlush());
     guard.write("x", bytes("two"), 2);
     assertThat(value("x")).isEqualTo("two");
   }
@@ -233,7 +223,7 @@ class RedisGuardTest {
       assertThat(connection.isOpen()).isTrue();
     }
     RecordingStart start = new RecordingStart();
-    try (RedisStore store = RedisStore.at(StoreAddress.parse(server.uri()))) {
+    try (RedisStore store = RedisStore.at(StoreAddress.parse(SERVER.get().uri()))) {
       store.start(start.runtime(), start);
       Await.until(
           "the store is connected",

@@ -103,7 +103,7 @@ final class RedisServer implements AutoCloseable {
     disk.ifPresentOrElse(
         mine -> process.start(arguments, mine),
         () -> process.start(arguments, clock.map(SkewedClock::environment).orElse(Map.of())));
-    Await.until("redis-server answers", this::answers);
+    process.awaitAnswer(this::answers);
   }
 
   private boolean answers() {

@@ -10,12 +10,13 @@ import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.Certificates;
+import io.holdfast.testkit.process.LazyServer;
 import io.holdfast.testkit.process.ServerProcess;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Servers that speak TLS: who is let in, who is refused, and what the one who is refused is told. */
@@ -35,14 +36,17 @@ class RedisTlsTest {
   private static final int STRICT_PORT = ServerProcess.freePort();
   private static final int STRANGE_PORT = ServerProcess.freePort();
 
-  @SuppressWarnings("NullAway.Init")
-  private static RedisServer server;
+  @RegisterExtension
+  static final LazyServer<RedisServer> SERVER =
+      new LazyServer<>(() -> server(PORT, "server", "no"));
 
-  @SuppressWarnings("NullAway.Init")
-  private static RedisServer strict;
+  @RegisterExtension
+  static final LazyServer<RedisServer> STRICT =
+      new LazyServer<>(() -> server(STRICT_PORT, "server", "yes"));
 
-  @SuppressWarnings("NullAway.Init")
-  private static RedisServer strange;
+  @RegisterExtension
+  static final LazyServer<RedisServer> STRANGE =
+      new LazyServer<>(() -> server(STRANGE_PORT, "elsewhere", "no"));
 
   @BeforeAll
   static void start() {
@@ -50,9 +54,9 @@ class RedisTlsTest {
     certificates.issue("server", "ip:127.0.0.1");
     certificates.issue("elsewhere", "dns:elsewhere.example");
     certificates.issue("client", "dns:client.example");
-    server = server(PORT, "server", "no");
-    strict = server(STRICT_PORT, "server", "yes");
-    strange = server(STRANGE_PORT, "elsewhere", "no");
+    SERVER.get();
+    STRICT.get();
+    STRANGE.get();
   }
 
   private static RedisServer server(int port, String certificate, String clients) {
@@ -69,13 +73,6 @@ class RedisTlsTest {
         certificates.file("ca.pem"),
         "--tls-auth-clients",
         clients);
-  }
-
-  @AfterAll
-  static void stop() {
-    server.close();
-    strict.close();
-    strange.close();
   }
 
   private static String uri(int port, String... parameters) {
@@ -133,7 +130,7 @@ class RedisTlsTest {
   void plainTextAndTls_doNotMeet() {
     assertThatThrownBy(() -> Holdfast.connect("redis://127.0.0.1:" + PORT).close())
         .isInstanceOf(StoreUnavailableException.class);
-    assertThatThrownBy(() -> Holdfast.connect(uri(server.port())).close())
+    assertThatThrownBy(() -> Holdfast.connect(uri(SERVER.get().port())).close())
         .isInstanceOf(StoreUnavailableException.class);
   }
 

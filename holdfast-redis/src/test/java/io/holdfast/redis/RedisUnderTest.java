@@ -5,39 +5,23 @@ import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.contract.Capability;
 import io.holdfast.testkit.contract.StoreUnderTest;
+import io.holdfast.testkit.process.LazyServer;
 import java.util.EnumSet;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /** One server for all tests of this JVM, emptied after each. */
 final class RedisUnderTest implements StoreUnderTest {
-  private static @Nullable RedisServer shared;
-  private static String version = "";
+  private static final LazyServer<RedisServer> SHARED = new LazyServer<>(RedisServer::durable);
 
   private final RedisServer server;
 
   RedisUnderTest() {
-    this.server = server();
-  }
-
-  private static synchronized RedisServer server() {
-    RedisServer running = shared;
-    if (running == null) {
-      running = RedisServer.durable();
-      shared = running;
-      version = running.version();
-    }
-    return running;
-  }
-
-  @Override
-  public String kind() {
-    return "redis";
+    this.server = SHARED.get();
   }
 
   @Override
   public String version() {
-    return version;
+    return server.version();
   }
 
   @Override

@@ -10,13 +10,13 @@ import io.holdfast.LockEvent;
 import io.holdfast.LockEvent.Renewed;
 import io.holdfast.LockOptions;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.process.LazyServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -27,32 +27,23 @@ class RedlockClockTest {
   private static final LockOptions RENEWED =
       LockOptions.builder().leaseFor(RULE.maxLease()).build();
 
-  @SuppressWarnings("NullAway.Init")
-  private static RedlockNodes nodes;
+  @RegisterExtension
+  static final LazyServer<RedlockNodes> NODES =
+      new LazyServer<>(() -> RedlockNodes.withClocks(RULE));
 
   private final List<LockEvent> events = new CopyOnWriteArrayList<>();
-
-  @BeforeAll
-  static void start() {
-    nodes = RedlockNodes.withClocks(RULE);
-  }
-
-  @AfterAll
-  static void stop() {
-    nodes.close();
-  }
 
   @BeforeEach
   void right() {
     for (int i = 0; i < RULE.nodes(); i++) {
-      nodes.server(i).clockAhead(Duration.ZERO);
+      NODES.get().server(i).clockAhead(Duration.ZERO);
     }
-    nodes.clear();
+    NODES.get().clear();
   }
 
   private Holdfast client() {
     return Holdfast.builder()
-        .store(nodes.store())
+        .store(NODES.get().store())
         .requestTimeout(Duration.ofSeconds(5))
         .listener(events::add)
         .build();
@@ -69,7 +60,7 @@ class RedlockClockTest {
     try (Holdfast one = client();
         Holdfast other = client()) {
       Hold hold = one.lock("x", RENEWED).acquire(Await.PATIENCE);
-      nodes.server(2).clockAhead(step);
+      NODES.get().server(2).clockAhead(step);
       long before = renewals();
       Await.until("it is renewed twice", () -> renewals() >= before + 2);
       assertThat(other.lock("x", RENEWED).tryAcquire()).isEmpty();
@@ -89,8 +80,8 @@ class RedlockClockTest {
     try (Holdfast one = client();
         Holdfast other = client()) {
       Hold hold = one.lock("x", RENEWED).acquire(Await.PATIENCE);
-      nodes.server(1).clockAhead(step);
-      nodes.server(2).clockAhead(step);
+      NODES.get().server(1).clockAhead(step);
+      NODES.get().server(2).clockAhead(step);
       Await.until("the loss is told", () -> hold.state() == HoldState.LOST);
       Hold next = other.lock("x", RENEWED).acquire(Await.PATIENCE);
       assertThat(next.token()).isGreaterThan(hold.token());

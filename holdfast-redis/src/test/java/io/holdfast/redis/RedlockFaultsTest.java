@@ -18,6 +18,7 @@ import io.holdfast.Ticker;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.Finding.Level;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.process.LazyServer;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.CommandArgs;
@@ -33,11 +34,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -80,24 +80,14 @@ class RedlockFaultsTest {
   /** Sooner than anything that is waited for in vain; a busy machine may be later now and then. */
   private static final Duration QUICK = Duration.ofMillis(300);
 
-  @SuppressWarnings("NullAway.Init")
-  private static RedlockNodes nodes;
+  @RegisterExtension
+  static final LazyServer<RedlockNodes> SHARED = new LazyServer<>(() -> new RedlockNodes(RULE));
 
   private final List<AutoCloseable> open = new ArrayList<>();
 
-  @BeforeAll
-  static void startNodes() {
-    nodes = new RedlockNodes(RULE);
-  }
-
-  @AfterAll
-  static void stopNodes() {
-    nodes.close();
-  }
-
   @BeforeEach
   void clear() {
-    nodes.clear();
+    SHARED.get().clear();
   }
 
   @AfterEach
@@ -116,7 +106,7 @@ class RedlockFaultsTest {
   }
 
   private Holdfast client() {
-    return client(nodes);
+    return client(SHARED.get());
   }
 
   private Holdfast client(RedlockNodes of) {
@@ -124,7 +114,7 @@ class RedlockFaultsTest {
   }
 
   private Holdfast client(java.util.function.Consumer<LockEvent> listener) {
-    return client(nodes, listener);
+    return client(SHARED.get(), listener);
   }
 
   private Holdfast client(RedlockNodes of, java.util.function.Consumer<LockEvent> listener) {
@@ -139,14 +129,14 @@ class RedlockFaultsTest {
 
   /** Kills a node until the end of the test. */
   private void kill(int node) {
-    nodes.server(node).kill();
-    open.add(() -> nodes.server(node).start());
+    SHARED.get().server(node).kill();
+    open.add(() -> SHARED.get().server(node).start());
   }
 
   /** Stops a node until the end of the test. */
   private void pause(int node) {
-    nodes.server(node).pause();
-    open.add(() -> nodes.server(node).resume());
+    SHARED.get().server(node).pause();
+    open.add(() -> SHARED.get().server(node).resume());
   }
 
   /** Two nodes of five are killed: holds are renewed, released and granted as before. */
@@ -171,7 +161,7 @@ class RedlockFaultsTest {
   private static Hold acquireEverywhere(DistributedLock lock) {
     return Await.present("all nodes vote for a hold", () -> {
       Optional<Hold> hold = tried(lock);
-      if (hold.isPresent() && !nodes.haveAllVoted(lock.name())) {
+      if (hold.isPresent() && !SHARED.get().haveAllVoted(lock.name())) {
         hold.get().close();
         return Optional.empty();
       }
@@ -326,7 +316,7 @@ class RedlockFaultsTest {
     Hold hold = client(event -> count(event, renewals)).lock("x", RENEWED).acquire();
     Await.until("it is renewed twice", () -> renewals.get() >= 2);
     assertThat(hold.isValid()).isTrue();
-    nodes.server(2).restart();
+    SHARED.get().server(2).restart();
     Await.until("the hold is lost", () -> hold.state() == HoldState.LOST);
   }
 
@@ -401,7 +391,7 @@ class RedlockFaultsTest {
   @Test
   void newNodes_abstain_andSaySo() throws Exception {
     for (int i = 0; i < NODES; i++) {
-      nodes.redis(i).flushall();
+      SHARED.get().redis(i).flushall();
     }
     DistributedLock lock = client().lock("x", RENEWED);
     assertThatThrownBy(() -> lock.tryAcquire().isPresent())
@@ -413,7 +403,7 @@ class RedlockFaultsTest {
   /** All clients of a set of nodes agree on the longest lease. */
   @Test
   void otherMaxLease_isRefused() {
-    String uri = nodes.uri().replaceAll("max-lease=.*", "max-lease=1h");
+    String uri = SHARED.get().uri().replaceAll("max-lease=.*", "max-lease=1h");
     assertThatThrownBy(() -> Holdfast.connect(uri).close())
         .isInstanceOf(ConfigurationException.class)
         .hasMessageContaining("all clients of a set of nodes must have the same");
@@ -422,7 +412,7 @@ class RedlockFaultsTest {
   /** One server under three names is no majority of three. */
   @Test
   void oneServerTwice_isRefused() {
-    int port = nodes.server(0).port();
+    int port = SHARED.get().server(0).port();
     String uri = "redlock://127.0.0.1:" + port + ",localhost:" + port + ",127.1:" + port
         + "?holdfast.max-lease=" + RULE.maxLease().toSeconds() + "s";
     assertThatThrownBy(() -> Holdfast.connect(uri).close())
@@ -448,13 +438,13 @@ class RedlockFaultsTest {
   @Test
   void doctor_saysWhoVotes() {
     assertThat(levels()).containsEntry("majority", Level.OK).containsEntry("clocks", Level.OK);
-    nodes.redis(0).flushall();
+    SHARED.get().redis(0).flushall();
     kill(1);
     assertThat(levels())
         .containsEntry("majority", Level.WARNING)
-        .containsEntry("vote of 127.0.0.1:" + nodes.server(0).port(), Level.WARNING)
-        .containsEntry("node 127.0.0.1:" + nodes.server(1).port(), Level.PROBLEM);
-    nodes.redis(2).flushall();
+        .containsEntry("vote of 127.0.0.1:" + SHARED.get().server(0).port(), Level.WARNING)
+        .containsEntry("node 127.0.0.1:" + SHARED.get().server(1).port(), Level.PROBLEM);
+    SHARED.get().redis(2).flushall();
     assertThat(levels()).containsEntry("majority", Level.PROBLEM);
   }
 
@@ -472,9 +462,12 @@ class RedlockFaultsTest {
     for (int i = 0; i < NODES; i++) {
       var arguments = new CommandArgs<>(StringCodec.UTF8).add("SETUSER").add("me");
       rules.forEach(arguments::add);
-      nodes.redis(i).dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8), arguments);
+      SHARED
+          .get()
+          .redis(i)
+          .dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8), arguments);
     }
-    String uri = nodes.uri().replace("//", "//me:secret@");
+    String uri = SHARED.get().uri().replace("//", "//me:secret@");
     try (Holdfast me = Holdfast.builder().store(uri).requestTimeout(REQUEST).build()) {
       // with the reach of the product: the marker is the same
       Hold hold = me.lock("x", RENEWED).acquire();
@@ -494,7 +487,7 @@ class RedlockFaultsTest {
 
   private static List<Finding> findings() {
     RecordingStart start = new RecordingStart();
-    try (RedlockStore store = nodes.store(FAR_REACH)) {
+    try (RedlockStore store = SHARED.get().store(FAR_REACH)) {
       store.start(start.runtime(), start);
       store.connect().toCompletableFuture().join();
       return store.diagnose().toCompletableFuture().join();
@@ -505,10 +498,10 @@ class RedlockFaultsTest {
   @Test
   void foreignRecord_isLeftAlone() {
     for (int i = 0; i < NODES; i++) {
-      nodes.redis(i).hset("holdfast:{x}", "v", "1");
+      SHARED.get().redis(i).hset("holdfast:{x}", "v", "1");
     }
     DistributedLock lock = client().lock("x", RENEWED);
     assertThatThrownBy(() -> lock.acquire().close()).isInstanceOf(HoldfastException.class);
-    assertThat(nodes.redis(0).hgetall("holdfast:{x}")).isEqualTo(Map.of("v", "1"));
+    assertThat(SHARED.get().redis(0).hgetall("holdfast:{x}")).isEqualTo(Map.of("v", "1"));
   }
 }

@@ -4,47 +4,24 @@ package io.holdfast.redis;
 import io.holdfast.spi.LockStore;
 import io.holdfast.testkit.contract.Capability;
 import io.holdfast.testkit.contract.StoreUnderTest;
+import io.holdfast.testkit.process.LazyServer;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /** Three servers for all tests of this JVM, emptied after each. A restart is one of a minority. */
 final class RedlockUnderTest implements StoreUnderTest {
-  private static final Pattern VERSION = Pattern.compile("redis_version:(\\S+)");
   private static final int NODES = 3;
-  private static @Nullable RedlockNodes shared;
-  private static String version = "";
+  private static final LazyServer<RedlockNodes> SHARED = new LazyServer<>(
+      () -> new RedlockNodes(new RedlockRule(NODES, Duration.ofHours(1), RedlockRule.REACH)));
 
-  private final RedlockNodes nodes;
-
-  RedlockUnderTest() {
-    this.nodes = nodes();
-  }
-
-  private static synchronized RedlockNodes nodes() {
-    RedlockNodes running = shared;
-    if (running == null) {
-      running = new RedlockNodes(new RedlockRule(NODES, Duration.ofHours(1), RedlockRule.REACH));
-      shared = running;
-      Matcher found = VERSION.matcher(running.redis(0).info("server"));
-      version = found.find() ? found.group(1) : "of an unknown version";
-    }
-    return running;
-  }
-
-  @Override
-  public String kind() {
-    return "redlock";
-  }
+  private final RedlockNodes nodes = SHARED.get();
 
   @Override
   public String version() {
-    return "Redis " + version;
+    return nodes.server(0).version();
   }
 
   @Override

@@ -5,34 +5,21 @@ import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.contract.Capability;
 import io.holdfast.testkit.contract.StoreUnderTest;
+import io.holdfast.testkit.process.LazyServer;
 import java.util.EnumSet;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /** A primary, a replica and three sentinels for all tests of this JVM, emptied after each. */
 final class SentinelUnderTest implements StoreUnderTest {
-  private static @Nullable SentinelServers shared;
+  private static final LazyServer<SentinelServers> SHARED =
+      new LazyServer<>(() -> new SentinelServers(""));
 
   private final SentinelServers servers;
   private final RedisServer primary;
 
   SentinelUnderTest() {
-    this.servers = servers();
+    this.servers = SHARED.get();
     this.primary = servers.primary();
-  }
-
-  private static synchronized SentinelServers servers() {
-    SentinelServers running = shared;
-    if (running == null) {
-      running = new SentinelServers("");
-      shared = running;
-    }
-    return running;
-  }
-
-  @Override
-  public String kind() {
-    return "redis-sentinel";
   }
 
   @Override

@@ -18,16 +18,16 @@ import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.process.LazyServer;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -40,34 +40,24 @@ class ServerClockTest {
   private static final LockOptions RENEWED =
       LockOptions.builder().leaseFor(Duration.ofSeconds(6)).build();
 
-  @SuppressWarnings("NullAway.Init")
-  private static RedisServer server;
+  @RegisterExtension
+  static final LazyServer<RedisServer> SERVER = new LazyServer<>(RedisServer::withAClock);
 
   private final Deque<AutoCloseable> open = new ArrayDeque<>();
   private final List<LockEvent> events = new CopyOnWriteArrayList<>();
-
-  @BeforeAll
-  static void start() {
-    server = RedisServer.withAClock();
-  }
-
-  @AfterAll
-  static void stop() {
-    server.close();
-  }
 
   @AfterEach
   void close() throws Exception {
     while (!open.isEmpty()) {
       open.pop().close();
     }
-    server.clockAhead(Duration.ZERO);
-    server.call(redis -> redis.flushall());
+    SERVER.get().clockAhead(Duration.ZERO);
+    SERVER.get().call(redis -> redis.flushall());
   }
 
   private Holdfast client() {
     Holdfast client =
-        Holdfast.builder().store(server.uri()).listener(events::add).build();
+        Holdfast.builder().store(SERVER.get().uri()).listener(events::add).build();
     open.push(client);
     return client;
   }
@@ -78,7 +68,7 @@ class ServerClockTest {
 
   private CompletableFuture<Hold> waiter(LockOptions options) {
     CompletableFuture<Hold> waiter = client().lock("x", options).acquireAsync();
-    Await.until("it waits", () -> server.call(redis -> redis.zcard("holdfast:{x}:q")) == 1);
+    Await.until("it waits", () -> SERVER.get().call(redis -> redis.zcard("holdfast:{x}:q")) == 1);
     return waiter;
   }
 
@@ -86,14 +76,14 @@ class ServerClockTest {
   @Test
   void clock_moves() {
     long before = seconds();
-    server.clockAhead(Duration.ofHours(1));
+    SERVER.get().clockAhead(Duration.ofHours(1));
     assertThat(seconds() - before).isBetween(3600L, 3660L);
-    server.clockAhead(Duration.ofHours(-1));
+    SERVER.get().clockAhead(Duration.ofHours(-1));
     assertThat(seconds() - before).isBetween(-3600L, -3540L);
   }
 
   private static long seconds() {
-    return Long.parseLong(server.call(redis -> redis.time()).get(0));
+    return Long.parseLong(SERVER.get().call(redis -> redis.time()).get(0));
   }
 
   /**
@@ -105,7 +95,7 @@ class ServerClockTest {
   void forward_beyondTheLease_endsTheHold(Duration step) throws Exception {
     Hold hold = client().lock("x", RENEWED).acquire();
     CompletableFuture<Hold> waiter = waiter(RENEWED);
-    server.clockAhead(step);
+    SERVER.get().clockAhead(step);
     long before = renewals();
     Await.until("the loss is told", () -> hold.state() == HoldState.LOST);
     // the first renewal after the step found it gone; one from before it may just be told
@@ -122,7 +112,7 @@ class ServerClockTest {
   void forward_withinTheLease_isNotNoticed(Duration step) throws Exception {
     Hold hold = client().lock("x", LONG).acquire();
     CompletableFuture<Hold> waiter = waiter(LONG);
-    server.clockAhead(step);
+    SERVER.get().clockAhead(step);
     assertThat(client().lock("x", LONG).tryAcquire()).isEmpty();
     assertThat(waiter).isNotDone();
     assertThat(hold.state()).isEqualTo(HoldState.HELD);
@@ -138,7 +128,7 @@ class ServerClockTest {
   void back_goesOn(Duration step) throws Exception {
     Hold hold = client().lock("x", RENEWED).acquire();
     CompletableFuture<Hold> waiter = waiter(RENEWED);
-    server.clockAhead(step);
+    SERVER.get().clockAhead(step);
     long before = renewals();
     Await.until("it is renewed twice", () -> renewals() >= before + 2);
     assertThat(hold.isValid()).isTrue();
@@ -159,7 +149,7 @@ class ServerClockTest {
     Holdfast client = client();
     long last = 0;
     for (Duration ahead : List.of(Duration.ZERO, step, Duration.ZERO)) {
-      server.clockAhead(ahead);
+      SERVER.get().clockAhead(ahead);
       Hold hold = client.lock("x", LONG).tryAcquire().orElseThrow();
       assertThat(hold.token()).isGreaterThan(last);
       last = hold.token();
@@ -180,14 +170,14 @@ class ServerClockTest {
         false,
         new Holder("tester", "host", 1, "main", ""));
     long began;
-    try (RedisStore store = RedisStore.at(StoreAddress.parse(server.uri()))) {
+    try (RedisStore store = RedisStore.at(StoreAddress.parse(SERVER.get().uri()))) {
       store.start(start.runtime(), start);
       Await.value(store.connect());
       began = Ticker.system().nanos();
       assertThat(Await.value(store.attempt(claim, Mode.TRY, store.time().plusSeconds(5))))
           .isInstanceOf(Answer.Granted.class);
     }
-    server.clockAhead(Duration.ofSeconds(-1));
+    SERVER.get().clockAhead(Duration.ofSeconds(-1));
     Holdfast client = client();
     Hold hold = client.lock("x", LONG).acquire(Duration.ofSeconds(20));
     // for the step longer than the lease, by our own clock
@@ -202,12 +192,12 @@ class ServerClockTest {
     Holdfast client = client();
     Hold first = client.lock("x", LONG).tryAcquire().orElseThrow();
     assertThat(first.release()).isTrue();
-    server.call(redis -> redis.flushall());
+    SERVER.get().call(redis -> redis.flushall());
     Hold second = client.lock("x", LONG).tryAcquire().orElseThrow();
     assertThat(second.token()).isGreaterThan(first.token());
     assertThat(second.release()).isTrue();
-    server.call(redis -> redis.flushall());
-    server.clockAhead(Duration.ofSeconds(-10));
+    SERVER.get().call(redis -> redis.flushall());
+    SERVER.get().clockAhead(Duration.ofSeconds(-10));
     Hold third = client.lock("x", LONG).tryAcquire().orElseThrow();
     assertThat(third.token()).isLessThan(first.token());
     assertThat(third.release()).isTrue();

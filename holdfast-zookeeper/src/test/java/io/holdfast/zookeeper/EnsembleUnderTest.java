@@ -5,43 +5,32 @@ import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.contract.Capability;
 import io.holdfast.testkit.contract.StoreUnderTest;
+import io.holdfast.testkit.process.LazyServer;
 import io.holdfast.testkit.zookeeper.ZooKeeperEnsemble;
 import io.holdfast.testkit.zookeeper.ZooKeeperServer;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
 
 /** One ensemble for all tests of this JVM, with a root for each. */
 final class EnsembleUnderTest implements StoreUnderTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
-  private static @Nullable ZooKeeperEnsemble shared;
-  private static String version = "";
+  private static final LazyServer<ZooKeeperEnsemble> SHARED =
+      new LazyServer<>(ZooKeeperEnsemble::ofThree);
 
   private final ZooKeeperEnsemble servers = servers();
   private final String uri =
       "zookeeper://" + servers.addresses() + "/test/" + ROOTS.incrementAndGet() + "?holdfast.tick="
           + ZooKeeperServer.TICK_MILLIS + "ms&holdfast.longest-lease=11m";
 
-  static synchronized ZooKeeperEnsemble servers() {
-    ZooKeeperEnsemble running = shared;
-    if (running == null) {
-      running = ZooKeeperEnsemble.ofThree();
-      shared = running;
-      version = running.servers().get(0).version();
-    }
-    return running;
-  }
-
-  @Override
-  public String kind() {
-    return "zookeeper-3";
+  static ZooKeeperEnsemble servers() {
+    return SHARED.get();
   }
 
   @Override
   public String version() {
-    return version;
+    return servers.servers().get(0).version();
   }
 
   @Override

@@ -15,9 +15,11 @@ import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.Certificates;
+import io.holdfast.testkit.process.LazyServer;
 import io.holdfast.testkit.process.ServerProcess;
 import io.holdfast.testkit.zookeeper.ZooKeeperServer;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,10 +29,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.data.ACL;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** TLS: whom we trust, what we show, and what belongs to whom. */
@@ -49,31 +51,37 @@ class ZooKeeperTlsTest {
   @SuppressWarnings("NullAway.Init")
   private static Certificates certificates;
 
-  @SuppressWarnings("NullAway.Init")
-  private static ZooKeeperServer strict;
+  @RegisterExtension
+  static final LazyServer<ZooKeeperServer> STRICT =
+      new LazyServer<>(() -> server(STRICT_PORT, "server", "need"));
 
-  @SuppressWarnings("NullAway.Init")
-  private static ZooKeeperServer strange;
+  @RegisterExtension
+  static final LazyServer<ZooKeeperServer> STRANGE =
+      new LazyServer<>(() -> server(STRANGE_PORT, "elsewhere", "none"));
 
   private final String root = "/tls/" + ROOTS.incrementAndGet();
 
   @BeforeAll
-  static void start() throws IOException {
+  static void start() {
     certificates = new Certificates(folder);
     certificates.issue("server", "ip:127.0.0.1,dns:localhost");
     certificates.issue("elsewhere", "dns:elsewhere.example");
     certificates.issue("client", "dns:client.example");
-    strict = server(STRICT_PORT, "server", "need");
-    strange = server(STRANGE_PORT, "elsewhere", "none");
+    STRICT.get();
+    STRANGE.get();
   }
 
   /** A server that asks its clients for certificates, or does not. */
-  private static ZooKeeperServer server(int port, String name, String clients) throws IOException {
+  private static ZooKeeperServer server(int port, String name, String clients) {
     Path both = folder.resolve(name + "-both.pem");
-    Files.writeString(
-        both,
-        Files.readString(Path.of(certificates.file(name + ".pem")))
-            + Files.readString(Path.of(certificates.file(name + ".key"))));
+    try {
+      Files.writeString(
+          both,
+          Files.readString(Path.of(certificates.file(name + ".pem")))
+              + Files.readString(Path.of(certificates.file(name + ".key"))));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
     return ZooKeeperServer.alone(
         "serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory",
         "authProvider.x509=org.apache.zookeeper.server.auth.X509AuthenticationProvider",
@@ -85,12 +93,6 @@ class ZooKeeperTlsTest {
         "ssl.trustStore.location=" + certificates.file("ca.pem"),
         "ssl.trustStore.type=PEM",
         "ssl.clientAuth=" + clients);
-  }
-
-  @AfterAll
-  static void stop() {
-    strict.close();
-    strange.close();
   }
 
   private String uri(int port, String... parameters) {
@@ -146,7 +148,8 @@ class ZooKeeperTlsTest {
       assertEquals("ZooKeeper", connected.guarantees().store());
       List<Finding> found = Await.value(store.diagnose().toCompletableFuture());
       assertFound(found, Finding.Level.OK, "encryption", "TLS");
-      assertFound(found, Finding.Level.OK, "server " + asked, strict.version() + ", standalone");
+      assertFound(
+          found, Finding.Level.OK, "server " + asked, STRICT.get().version() + ", standalone");
       assertFound(found, Finding.Level.OK, "limits of " + asked, "tickTime");
       assertFound(found, Finding.Level.PROBLEM, "server " + nobody, "does not answer");
       assertFound(found, Finding.Level.PROBLEM, "server " + stranger, "does not answer");

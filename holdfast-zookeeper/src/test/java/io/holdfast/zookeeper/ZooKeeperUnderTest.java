@@ -5,41 +5,30 @@ import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.contract.Capability;
 import io.holdfast.testkit.contract.StoreUnderTest;
+import io.holdfast.testkit.process.LazyServer;
 import io.holdfast.testkit.zookeeper.ZooKeeperServer;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
 
 /** One server for all tests of this JVM, with a root for each. */
 final class ZooKeeperUnderTest implements StoreUnderTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
-  private static @Nullable ZooKeeperServer shared;
-  private static String version = "";
+  private static final LazyServer<ZooKeeperServer> SHARED =
+      new LazyServer<>(ZooKeeperServer::alone);
 
   private final ZooKeeperServer server = server();
   private final String uri = "zookeeper://" + server.address() + "/test/" + ROOTS.incrementAndGet()
       + "?holdfast.tick=" + ZooKeeperServer.TICK_MILLIS + "ms&holdfast.longest-lease=11m";
 
-  static synchronized ZooKeeperServer server() {
-    ZooKeeperServer running = shared;
-    if (running == null) {
-      running = ZooKeeperServer.alone();
-      shared = running;
-      version = running.version();
-    }
-    return running;
-  }
-
-  @Override
-  public String kind() {
-    return "zookeeper";
+  static ZooKeeperServer server() {
+    return SHARED.get();
   }
 
   @Override
   public String version() {
-    return version;
+    return server.version();
   }
 
   @Override

@@ -3,7 +3,6 @@ package io.holdfast.bench.guard;
 
 import io.holdfast.bench.RedisCommandCount;
 import io.holdfast.spi.Stores;
-import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.ServerProcess;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
@@ -49,7 +48,7 @@ final class RedisServers implements AutoCloseable {
         "--dir", process.folder().toString(),
         "--save", "",
         "--appendonly", "no"));
-    Await.until("redis-server answers", () -> answers(port));
+    process.awaitAnswer(() -> answers(port));
     ports.add(port);
     counts.add(new RedisCommandCount(uri(port)));
   }

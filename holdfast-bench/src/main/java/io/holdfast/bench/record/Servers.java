@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.bench.record;
 
-import io.holdfast.testkit.Await;
 import io.holdfast.testkit.consul.ConsulServer;
 import io.holdfast.testkit.etcd.EtcdServer;
 import io.holdfast.testkit.process.ServerProcess;
@@ -60,7 +59,7 @@ final class Servers {
         "--appendfsync", "always");
     Runnable start = () -> {
       process.start(arguments, clock.environment());
-      Await.until("redis-server answers", () -> isPong(port));
+      process.awaitAnswer(() -> isPong(port));
     };
     start.run();
     return new StartedServer(
@@ -77,8 +76,7 @@ final class Servers {
   }
 
   private static String redisVersion() {
-    String said = ServerPrograms.run("redis-server", List.of("--version"), "");
-    Matcher version = Pattern.compile(" v=(\\S+)").matcher(said);
+    Matcher version = Pattern.compile(" v=(\\S+)").matcher(ServerPrograms.version("redis-server"));
     return version.find() ? version.group(1) : "of an unknown version";
   }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.testkit.consul;
 
-import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.ServerProcess;
 import java.io.IOException;
 import java.io.InputStream;
@@ -141,13 +140,10 @@ public final class ConsulServer implements AutoCloseable {
 
   /** Waits until it gives sessions: it knows a leader, and a majority agrees. */
   public void awaitHealth() {
-    Await.until("consul answers", this::isHealthy);
+    process.awaitAnswer(this::isHealthy);
   }
 
   private boolean isHealthy() {
-    if (!process.isRunning()) {
-      throw new AssertionError("consul has ended: " + process.log());
-    }
     try {
       String id = ask("PUT", "/v1/session/create", PROBE).replaceAll(".*\"ID\":\"|\".*", "");
       ask("PUT", "/v1/session/destroy/" + id, "");

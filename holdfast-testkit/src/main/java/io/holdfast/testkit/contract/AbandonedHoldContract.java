@@ -15,20 +15,10 @@ import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** P4 for forgetful programs: a hold that nobody can release any more is released, and reported. */
-public abstract class AbandonedHoldContract extends Contract {
-  /**
-   * Makes the suite.
-   *
-   * @param maker makes the store of each test
-   */
-  protected AbandonedHoldContract(Supplier<? extends StoreUnderTest> maker) {
-    super(maker);
-  }
-
+abstract class AbandonedHoldContract extends Contract {
   /** The lock is free long before a renewed lease would have ended, and listeners know whose it was. */
   @Test
   void droppedHold_isReleasedAndReported() throws Exception {

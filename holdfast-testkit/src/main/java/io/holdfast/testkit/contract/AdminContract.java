@@ -19,20 +19,10 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** The operator's view: what is held, by whom; and ending it, but only what was seen. */
-public abstract class AdminContract extends Contract {
-  /**
-   * Makes the suite.
-   *
-   * @param maker makes the store of each test
-   */
-  protected AdminContract(Supplier<? extends StoreUnderTest> maker) {
-    super(maker);
-  }
-
+abstract class AdminContract extends Contract {
   /** Everything that is known of a held lock. */
   @Test
   void inspect_heldLock_saysAll() throws Exception {

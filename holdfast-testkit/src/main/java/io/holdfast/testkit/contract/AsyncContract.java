@@ -20,20 +20,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** P4 for futures: whoever completes one withdraws the claim, and a grant that comes later is given back. */
-public abstract class AsyncContract extends Contract {
-  /**
-   * Makes the suite.
-   *
-   * @param maker makes the store of each test
-   */
-  protected AsyncContract(Supplier<? extends StoreUnderTest> maker) {
-    super(maker);
-  }
-
+abstract class AsyncContract extends Contract {
   /** A free lock, a busy one, one that becomes free: the four calls. */
   @Test
   void futures_completeAsTheBlockingCallsReturn() throws Exception {

@@ -12,20 +12,10 @@ import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
 import java.time.Duration;
 import java.util.List;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** What is wrong is refused at the call, with words that say what and why, and nothing is half done. */
-public abstract class BadInputContract extends Contract {
-  /**
-   * Makes the suite.
-   *
-   * @param maker makes the store of each test
-   */
-  protected BadInputContract(Supplier<? extends StoreUnderTest> maker) {
-    super(maker);
-  }
-
+abstract class BadInputContract extends Contract {
   /** Durations that make no sense. */
   @Test
   void options_badDurations_areRefused() {

@@ -18,21 +18,11 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** Closing a client: its holds are invalid first, its waits fail, and then the store has nothing of it. */
-public abstract class ClosingContract extends Contract {
-  /**
-   * Makes the suite.
-   *
-   * @param maker makes the store of each test
-   */
-  protected ClosingContract(Supplier<? extends StoreUnderTest> maker) {
-    super(maker);
-  }
-
+abstract class ClosingContract extends Contract {
   /** Holds are invalid and released. */
   @Test
   void close_releasesAllHolds() throws Exception {

@@ -23,17 +23,16 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * What all suites share: a store of its own for every test, clients that are closed after it, and the check that ends
  * every test: when all clients are gone, the store holds no lock and no waiter (P4).
  */
 @Timeout(120)
-public abstract class Contract {
+@ExtendWith(ContractExtension.class)
+abstract class Contract {
   /** Long enough that no pause of a busy machine ends it. */
   static final LockOptions LONG =
       LockOptions.builder().leaseFor(Duration.ofSeconds(30)).build();
@@ -54,38 +53,26 @@ public abstract class Contract {
 
   private static final AtomicLong NAMES = new AtomicLong();
 
-  private final Supplier<? extends StoreUnderTest> maker;
   private final List<Holdfast> clients = new ArrayList<>();
   private final List<Faults> faults = new ArrayList<>();
   private final List<Task<?>> tasks = new ArrayList<>();
+
+  @SuppressWarnings("NullAway.Init") // set before each test
   private StoreUnderTest store;
+
+  @SuppressWarnings("NullAway.Init") // set before each test
   private Holdfast observer;
+
   private boolean observerIsClosed;
 
   /** A lock name that no other test uses. */
+  @SuppressWarnings("NullAway.Init") // set before each test
   String name;
 
-  /**
-   * Makes a suite.
-   *
-   * @param maker makes a fresh, empty instance of the store, for each test
-   */
-  @SuppressWarnings("NullAway.Init")
-  protected Contract(Supplier<? extends StoreUnderTest> maker) {
-    this.maker = maker;
-  }
-
-  /**
-   * Makes the store of one test.
-   *
-   * @param test what runs
-   */
-  @BeforeEach
-  void openStore(TestInfo test) {
-    name =
-        test.getTestMethod().map(m -> m.getName()).orElse("test") + "-" + NAMES.incrementAndGet();
-    store = maker.get();
-    Matrix.began(getClass(), store);
+  /** Takes the store of one test, before anything else is done in it. */
+  final void begin(StoreUnderTest fresh, String test) {
+    name = test + "-" + NAMES.incrementAndGet();
+    store = fresh;
     observer = Holdfast.builder()
         .store(store.open())
         .clientName("observer")
@@ -93,20 +80,15 @@ public abstract class Contract {
         .build();
   }
 
-  /** Closes the clients, looks whether they left anything in the store, and throws the store away. */
-  @AfterEach
-  void closeStore() {
-    try {
-      faults.forEach(Faults::heal);
-      clients.forEach(Holdfast::close);
-      tasks.forEach(Task::join);
-      try (Holdfast looks = observerIsClosed ? client() : observer) {
-        Await.until(
-            "nothing is left in the store (there is " + looks.admin().list("") + ")",
-            () -> looks.admin().list("").stream().noneMatch(Contract::isSomething));
-      }
-    } finally {
-      store.close();
+  /** Closes the clients, and looks whether they left anything in the store. */
+  final void end() {
+    faults.forEach(Faults::heal);
+    clients.forEach(Holdfast::close);
+    tasks.forEach(Task::join);
+    try (Holdfast looks = observerIsClosed ? client() : observer) {
+      Await.until(
+          "nothing is left in the store (there is " + looks.admin().list("") + ")",
+          () -> looks.admin().list("").stream().noneMatch(Contract::isSomething));
     }
   }
 

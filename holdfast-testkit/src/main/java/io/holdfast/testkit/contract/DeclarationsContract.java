@@ -17,20 +17,10 @@ import io.holdfast.LockOptions;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.Set;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** What a store declares is what it does: no more, no less, nothing skipped silently. */
-public abstract class DeclarationsContract extends Contract {
-  /**
-   * Makes the suite.
-   *
-   * @param maker makes the store of each test
-   */
-  protected DeclarationsContract(Supplier<? extends StoreUnderTest> maker) {
-    super(maker);
-  }
-
+abstract class DeclarationsContract extends Contract {
   /** The guarantees make sense, and {@code require} takes them at their word. */
   @Test
   void guarantees_makeSense() {

@@ -16,23 +16,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** P1: at any instant at most one unexpired hold exists for a name. */
-public abstract class ExclusionContract extends Contract {
+abstract class ExclusionContract extends Contract {
   private static final int CLIENTS = 3;
   private static final int THREADS = 4;
   private static final int ROUNDS = 15;
-
-  /**
-   * Makes the suite.
-   *
-   * @param maker makes the store of each test
-   */
-  protected ExclusionContract(Supplier<? extends StoreUnderTest> maker) {
-    super(maker);
-  }
 
   /** A lock that one client holds is busy for another. */
   @Test

@@ -15,21 +15,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** P8, where the store declares it: arrival order between clients, among those that ask for it. */
-public abstract class FairnessContract extends Contract {
+abstract class FairnessContract extends Contract {
   private static final LockOptions FAIR = LONG.toBuilder().fair(true).build();
-
-  /**
-   * Makes the suite.
-   *
-   * @param maker makes the store of each test
-   */
-  protected FairnessContract(Supplier<? extends StoreUnderTest> maker) {
-    super(maker);
-  }
 
   /** Waiters of several clients are served in the order in which they came. */
   @Test

@@ -19,20 +19,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** A hold that passes from thread to thread of one client without the store: when, and when not. */
-public abstract class HandOverContract extends Contract {
-  /**
-   * Makes the suite.
-   *
-   * @param maker makes the store of each test
-   */
-  protected HandOverContract(Supplier<? extends StoreUnderTest> maker) {
-    super(maker);
-  }
-
+abstract class HandOverContract extends Contract {
   /** A waiter with equal options gets the hold at once, with a greater token of the same grant, without a request. */
   @Test
   void release_withALocalWaiter_handsOver() throws Exception {

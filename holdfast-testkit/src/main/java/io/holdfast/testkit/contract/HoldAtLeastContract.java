@@ -14,26 +14,16 @@ import io.holdfast.LockOptions;
 import io.holdfast.testkit.Await;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** {@code holdAtLeast}: after success the lock stays taken until then; after a failure it is free at once. */
-public abstract class HoldAtLeastContract extends Contract {
+abstract class HoldAtLeastContract extends Contract {
   private static final Duration LEAST = Duration.ofMillis(700);
   private static final LockOptions KEPT = LONG.toBuilder().holdAtLeast(LEAST).build();
 
   /** So long that a test which waits for it fails. */
   private static final LockOptions KEPT_LONG =
       LONG.toBuilder().holdAtLeast(Duration.ofMinutes(30)).build();
-
-  /**
-   * Makes the suite.
-   *
-   * @param maker makes the store of each test
-   */
-  protected HoldAtLeastContract(Supplier<? extends StoreUnderTest> maker) {
-    super(maker);
-  }
 
   /** A release keeps the lock taken, held by nobody, until that long after the grant; then a waiter gets it. */
   @Test

@@ -14,20 +14,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** P4 for interrupts: who is interrupted holds nothing and waits for nothing, here or in the store. */
-public abstract class InterruptContract extends Contract {
-  /**
-   * Makes the suite.
-   *
-   * @param maker makes the store of each test
-   */
-  protected InterruptContract(Supplier<? extends StoreUnderTest> maker) {
-    super(maker);
-  }
-
+abstract class InterruptContract extends Contract {
   /** An interrupt before the call: every blocking call throws, clears the flag, and has taken nothing. */
   @Test
   void interruptedOnEntry_throwsAndTakesNothing() {

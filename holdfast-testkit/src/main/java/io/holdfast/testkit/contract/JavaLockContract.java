@@ -19,21 +19,11 @@ import io.holdfast.testkit.Await;
 import io.holdfast.testkit.Verb;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** P8: the reentrant view behaves as {@code java.util.concurrent.locks} taught people. */
 @SuppressWarnings("LockNotBeforeTry") // a test that fails leaves its client to be closed
-public abstract class JavaLockContract extends Contract {
-  /**
-   * Makes the suite.
-   *
-   * @param maker makes the store of each test
-   */
-  protected JavaLockContract(Supplier<? extends StoreUnderTest> maker) {
-    super(maker);
-  }
-
+abstract class JavaLockContract extends Contract {
   /** Entering again is counted, costs no request and keeps the token; the last way out releases. */
   @Test
   void lock_again_isCounted() throws Exception {

@@ -17,20 +17,10 @@ import io.holdfast.LossReason;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.Verb;
 import java.time.Duration;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** P2: a hold never outlives its lease; and a lease is renewed as long as, and only as long as, it is asked for. */
-public abstract class LeaseContract extends Contract {
-  /**
-   * Makes the suite.
-   *
-   * @param maker makes the store of each test
-   */
-  protected LeaseContract(Supplier<? extends StoreUnderTest> maker) {
-    super(maker);
-  }
-
+abstract class LeaseContract extends Contract {
   /** The validity is the lease less 1 %, 10 ms and the store's granularity, and it shrinks. */
   @Test
   void remaining_afterAcquire_isTheLeaseLessItsMargin() throws Exception {

@@ -18,20 +18,10 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** What listeners are told: everything, once, in order, and whatever they do hurts nobody. */
-public abstract class ListenerContract extends Contract {
-  /**
-   * Makes the suite.
-   *
-   * @param maker makes the store of each test
-   */
-  protected ListenerContract(Supplier<? extends StoreUnderTest> maker) {
-    super(maker);
-  }
-
+abstract class ListenerContract extends Contract {
   /** The life of a hold. */
   @Test
   void aHoldsLife_isToldInOrder() throws Exception {

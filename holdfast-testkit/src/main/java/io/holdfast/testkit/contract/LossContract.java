@@ -25,21 +25,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** P6: a loss is told, once, by the local deadline at the latest, whether or not the store says anything. */
-public abstract class LossContract extends Contract {
-  /**
-   * Makes the suite.
-   *
-   * @param maker makes the store of each test
-   */
-  protected LossContract(Supplier<? extends StoreUnderTest> maker) {
-    super(maker);
-  }
-
+abstract class LossContract extends Contract {
   /** Without any answer of the store: at risk, then lost, each told once, in this order. */
   @Test
   void silentStore_holdIsAtRiskThenLost() throws Exception {

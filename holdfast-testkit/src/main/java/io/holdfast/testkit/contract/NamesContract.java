@@ -11,11 +11,10 @@ import io.holdfast.LockInfo;
 import io.holdfast.spi.LockKey;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** Names: two of them are one lock only if their bytes are equal, and what is no name is refused. */
-public abstract class NamesContract extends Contract {
+abstract class NamesContract extends Contract {
   /** Every one of these is a lock of its own, on every store. */
   private static final List<String> DIFFERENT = List.of(
       "order",
@@ -67,15 +66,6 @@ public abstract class NamesContract extends Contract {
       "1e0",
       "1",
       "null");
-
-  /**
-   * Makes the suite.
-   *
-   * @param maker makes the store of each test
-   */
-  protected NamesContract(Supplier<? extends StoreUnderTest> maker) {
-    super(maker);
-  }
 
   /** Case, blanks, Unicode forms and punctuation make different locks, which come back as they were. */
   @Test

@@ -24,22 +24,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
 /** P7: busy, broken and unknown are three answers; and after none of them anything is left behind (P4). */
-public abstract class OutageContract extends Contract {
+abstract class OutageContract extends Contract {
   private static final Duration SOME = Duration.ofMillis(100);
-
-  /**
-   * Makes the suite.
-   *
-   * @param maker makes the store of each test
-   */
-  protected OutageContract(Supplier<? extends StoreUnderTest> maker) {
-    super(maker);
-  }
 
   /** The store could not be asked: that is what is said, by every way to ask. */
   @Test

@@ -20,23 +20,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** P1 to P6 between real processes, which are killed and stopped while they hold and while they wait. */
-public abstract class ProcessContract extends Contract {
+abstract class ProcessContract extends Contract {
   private final List<LockTakerProcess> takers = new ArrayList<>();
-
-  /**
-   * Makes the suite.
-   *
-   * @param maker makes the store of each test
-   */
-  protected ProcessContract(Supplier<? extends StoreUnderTest> maker) {
-    super(maker);
-  }
 
   /** Ends the processes of the test. */
   @AfterEach

@@ -11,20 +11,10 @@ import io.holdfast.LockInfo;
 import io.holdfast.LockOptions;
 import java.time.Duration;
 import java.util.Set;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** P1 and P3 across a restart of the store, as far as it declares them. */
-public abstract class RestartContract extends Contract {
-  /**
-   * Makes the suite.
-   *
-   * @param maker makes the store of each test
-   */
-  protected RestartContract(Supplier<? extends StoreUnderTest> maker) {
-    super(maker);
-  }
-
+abstract class RestartContract extends Contract {
   /** A restart between two grants does not make tokens small again. */
   @Test
   void restart_tokensGrow() throws Exception {

@@ -17,22 +17,12 @@ import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.testkit.Await;
 import java.time.Duration;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** P4, P6 and P7 on a store that really hangs: nothing hangs with it, and nothing is left when it goes on. */
-public abstract class StallContract extends Contract {
+abstract class StallContract extends Contract {
   private boolean stalled;
-
-  /**
-   * Makes the suite.
-   *
-   * @param maker makes the store of each test
-   */
-  protected StallContract(Supplier<? extends StoreUnderTest> maker) {
-    super(maker);
-  }
 
   /** Ends the stall of a test that failed in the middle of it. */
   @AfterEach

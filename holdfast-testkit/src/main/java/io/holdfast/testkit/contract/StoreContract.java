@@ -1,90 +1,152 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.testkit.contract;
 
-import java.lang.reflect.Modifier;
-import java.util.ArrayList;
-import java.util.LinkedHashSet;
-import java.util.List;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Nested;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.opentest4j.TestAbortedException;
 
 /**
- * The whole contract for one store: a test class with one nested class for each suite.
+ * What every store must do: all suites of the contract, on a store of its own for each test.
  *
  * <pre>{@code
  * class MyStoreContractTest extends StoreContract {
  *   MyStoreContractTest() {
- *     super(MyStoreUnderTest::new);
+ *     super("mystore", MyStoreUnderTest::new);
  *   }
- *
- *   @Nested
- *   class Exclusion extends ExclusionContract {
- *     Exclusion() {
- *       super(MyStoreUnderTest::new);
- *     }
- *   }
- *   // ... one for each suite that the store's capabilities call for
  * }
  * }</pre>
  *
- * <p>A suite that is missing fails {@link #everySuiteIsRun}; so does one for which the store lacks the capability. Stores of
- * one kind may share a class with the suites, which theirs extend.
+ * <p>A suite is skipped if it needs a {@link Capability} that the store does not declare. All are skipped, and the printed
+ * matrix says why, if no store can be made: its constructor throws {@link TestAbortedException}, as {@link
+ * io.holdfast.testkit.process.ServerProcess#of} does without the server's program.
+ *
+ * <p>{@code -Dholdfast.contract=Names} runs one suite, {@code -Dholdfast.contract=Names.test} one test of it.
  */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 public abstract class StoreContract {
+  private final String kind;
   private final Supplier<? extends StoreUnderTest> maker;
+  private @Nullable Access access;
+
+  /** Whether stores can be made here: what they declare, or why there are none. */
+  record Access(Set<Capability> capabilities, Optional<String> obstacle) {}
+
+  /** The suite is for stores with this capability. */
+  @Retention(RetentionPolicy.RUNTIME)
+  @interface Requires {
+    Capability value();
+  }
 
   /**
-   * Makes the contract.
+   * Makes the contract of one store.
    *
-   * @param maker makes a store, to ask for its capabilities
+   * @param kind the kind of store, as the matrix shows it; for example {@code sqlite}
+   * @param maker makes a fresh, empty instance of the store, for each test; throws {@link TestAbortedException} with the
+   *     reason if there can be none on this machine
    */
-  protected StoreContract(Supplier<? extends StoreUnderTest> maker) {
+  protected StoreContract(String kind, Supplier<? extends StoreUnderTest> maker) {
+    this.kind = kind;
     this.maker = maker;
   }
 
-  /** No cell of the matrix is missing, and none is there by mistake. */
-  @Test
-  void everySuiteIsRun() {
-    List<String> mistakes = mistakes();
-    if (!mistakes.isEmpty()) {
-      throw new AssertionError(getClass().getSimpleName() + ": " + String.join("; ", mistakes));
-    }
+  final String kind() {
+    return kind;
   }
 
-  /** What is missing or there by mistake, in words. */
-  final List<String> mistakes() {
-    Set<Class<? extends Contract>> required;
-    try (StoreUnderTest store = maker.get()) {
-      required = Suites.requiredWith(store.capabilities());
-    }
-    Set<Class<? extends Contract>> run = new LinkedHashSet<>();
-    List<String> mistakes = new ArrayList<>();
-    for (Class<?> nested : nested()) {
-      Suites.suiteOf(nested).ifPresent(suite -> {
-        if (!nested.isAnnotationPresent(Nested.class) || Modifier.isStatic(nested.getModifiers())) {
-          mistakes.add(nested.getSimpleName() + " is not run: it is no @Nested inner class");
-        } else if (!run.add(suite)) {
-          mistakes.add(suite.getSimpleName() + " is run twice");
-        } else if (!required.contains(suite)) {
-          mistakes.add(suite.getSimpleName() + " needs a capability that is not declared");
-        }
-      });
-    }
-    required.stream()
-        .filter(suite -> !run.contains(suite))
-        .forEach(suite -> mistakes.add(suite.getSimpleName() + " is missing"));
-    return mistakes;
+  final StoreUnderTest newStore() {
+    return maker.get();
   }
 
-  /** The classes that are nested here, and in what this extends: stores of one kind may share them. */
-  private List<Class<?>> nested() {
-    List<Class<?>> nested = new ArrayList<>();
-    for (@Nullable Class<?> each = getClass(); each != null; each = each.getSuperclass()) {
-      nested.addAll(List.of(each.getDeclaredClasses()));
+  /** Asks a store of its own, once. */
+  final synchronized Access access() {
+    Access known = access;
+    if (known == null) {
+      try (StoreUnderTest store = newStore()) {
+        known = new Access(Set.copyOf(store.capabilities()), Optional.empty());
+      } catch (TestAbortedException e) {
+        known = new Access(Set.of(), Optional.of(String.valueOf(e.getMessage())));
+      }
+      access = known;
     }
-    return nested;
+    return known;
   }
+
+  @Nested
+  class Exclusion extends ExclusionContract {}
+
+  @Nested
+  class Names extends NamesContract {}
+
+  @Nested
+  class Token extends TokenContract {}
+
+  @Nested
+  class Lease extends LeaseContract {}
+
+  @Nested
+  class Loss extends LossContract {}
+
+  @Nested
+  class Waiting extends WaitingContract {}
+
+  @Nested
+  class Interrupt extends InterruptContract {}
+
+  @Nested
+  class Async extends AsyncContract {}
+
+  @Nested
+  class AbandonedHold extends AbandonedHoldContract {}
+
+  @Nested
+  class Outage extends OutageContract {}
+
+  @Nested
+  class Closing extends ClosingContract {}
+
+  @Nested
+  class HandOver extends HandOverContract {}
+
+  @Nested
+  class HoldAtLeast extends HoldAtLeastContract {}
+
+  @Nested
+  class Work extends WorkContract {}
+
+  @Nested
+  class JavaLock extends JavaLockContract {}
+
+  @Nested
+  class Listener extends ListenerContract {}
+
+  @Nested
+  class Admin extends AdminContract {}
+
+  @Nested
+  class BadInput extends BadInputContract {}
+
+  @Nested
+  class Declarations extends DeclarationsContract {}
+
+  @Nested
+  @Requires(Capability.FAIR)
+  class Fairness extends FairnessContract {}
+
+  @Nested
+  @Requires(Capability.RESTART)
+  class Restart extends RestartContract {}
+
+  @Nested
+  @Requires(Capability.STALL)
+  class Stall extends StallContract {}
+
+  @Nested
+  @Requires(Capability.PROCESSES)
+  class Processes extends ProcessContract {}
 }

@@ -8,18 +8,10 @@ import java.util.Set;
 /**
  * One instance of a store, made for one test: what the contract suites need to know of it.
  *
- * <p>What it can do is declared by {@link #capabilities()}. Nothing is skipped silently: for each capability there is a
- * suite that a store which declares it must run, and {@link DeclarationsContract} checks that one that does not declare
- * it does not promise it either.
+ * <p>What it can do is declared by {@link #capabilities()}. For each capability there is a suite, which a store that does
+ * not declare it skips, with that as the reason; the contract checks that such a store does not promise it either.
  */
 public interface StoreUnderTest extends AutoCloseable {
-  /**
-   * Returns the kind of store, as the matrix shows it.
-   *
-   * @return for example {@code sqlite}
-   */
-  String kind();
-
   /**
    * Returns the version of what does the storing.
    *
@@ -54,22 +46,22 @@ public interface StoreUnderTest extends AutoCloseable {
    * @return the address
    */
   default String uri() {
-    throw new UnsupportedOperationException(kind() + " does not declare PROCESSES");
+    throw new UnsupportedOperationException("this store does not declare PROCESSES");
   }
 
   /** Stops the store after all clients were closed, and starts it again; {@link Capability#RESTART}. */
   default void restart() {
-    throw new UnsupportedOperationException(kind() + " does not declare RESTART");
+    throw new UnsupportedOperationException("this store does not declare RESTART");
   }
 
   /** Makes every request hang until {@link #resume()}; {@link Capability#STALL}. */
   default void stall() {
-    throw new UnsupportedOperationException(kind() + " does not declare STALL");
+    throw new UnsupportedOperationException("this store does not declare STALL");
   }
 
   /** Ends {@link #stall()}. */
   default void resume() {
-    throw new UnsupportedOperationException(kind() + " does not declare STALL");
+    throw new UnsupportedOperationException("this store does not declare STALL");
   }
 
   /**

@@ -12,21 +12,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** P3: every grant of a name carries a token greater than those of all earlier grants. */
-public abstract class TokenContract extends Contract {
+abstract class TokenContract extends Contract {
   private long last;
-
-  /**
-   * Makes the suite.
-   *
-   * @param maker makes the store of each test
-   */
-  protected TokenContract(Supplier<? extends StoreUnderTest> maker) {
-    super(maker);
-  }
 
   /** Again and again, as fast as it goes, by one client and by another in turn. */
   @Test

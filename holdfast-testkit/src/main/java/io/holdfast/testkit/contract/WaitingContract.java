@@ -18,22 +18,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** P5 and P7: waiters are woken, in time; and an empty answer means only that somebody else has the lock. */
-public abstract class WaitingContract extends Contract {
+abstract class WaitingContract extends Contract {
   /** What a busy machine may add to the store's bound. */
   private static final Duration SLACK = Await.PATIENCE.dividedBy(4);
-
-  /**
-   * Makes the suite.
-   *
-   * @param maker makes the store of each test
-   */
-  protected WaitingContract(Supplier<? extends StoreUnderTest> maker) {
-    super(maker);
-  }
 
   /** A waiter of another client gets a released lock within the store's bound, never after a lease. */
   @Test

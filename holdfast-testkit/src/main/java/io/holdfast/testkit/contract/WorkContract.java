@@ -17,21 +17,11 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** {@code run}, {@code call} and {@code tryRun}. */
-public abstract class WorkContract extends Contract {
-  /**
-   * Makes the suite.
-   *
-   * @param maker makes the store of each test
-   */
-  protected WorkContract(Supplier<? extends StoreUnderTest> maker) {
-    super(maker);
-  }
-
+abstract class WorkContract extends Contract {
   /** The work runs with a valid hold, and the lock is free afterwards. */
   @Test
   void work_runsWithTheHold() throws Exception {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.testkit.etcd;
 
-import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.ServerProcess;
 import java.io.IOException;
 import java.io.InputStream;
@@ -114,13 +113,10 @@ public final class EtcdServer implements AutoCloseable {
 
   /** Waits until it is healthy: it knows a leader, and a majority agrees. */
   public void awaitHealth() {
-    Await.until("etcd answers", this::isHealthy);
+    process.awaitAnswer(this::isHealthy);
   }
 
   private boolean isHealthy() {
-    if (!process.isRunning()) {
-      throw new AssertionError("etcd has ended: " + process.log());
-    }
     try {
       return ask("http://127.0.0.1:" + plainPort + "/health", "").contains("\"true\"");
     } catch (IOException e) {

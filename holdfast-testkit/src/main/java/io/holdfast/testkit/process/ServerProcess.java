@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -25,12 +26,14 @@ import org.jspecify.annotations.Nullable;
 public final class ServerProcess implements AutoCloseable {
   private static final long FAREWELL_SECONDS = 10;
 
+  private final String name;
   private final Path program;
   private final Path folder;
   private @Nullable Process process;
   private String farewell = "KILL";
 
-  private ServerProcess(Path program, Path folder) {
+  private ServerProcess(String name, Path program, Path folder) {
+    this.name = name;
     this.program = program;
     this.folder = folder;
     Runtime.getRuntime().addShutdownHook(new Thread(this::close));
@@ -39,14 +42,14 @@ public final class ServerProcess implements AutoCloseable {
   /**
    * Finds a server's program, and makes a folder for it; starts nothing yet. The program is what the environment
    * variable {@code HOLDFAST_NAME} names, with the name in capitals and {@code _} for {@code -}; else what {@code
-   * dev/servers} has fetched; else what is in {@code PATH}. Without one the test is not run; with {@code
-   * -Dholdfast.stores=required} it fails.
+   * dev/servers} has fetched; else what is in {@code PATH}. Without one that is of use, as {@link ServerPrograms} says, the
+   * test is not run; with {@code -Dholdfast.stores=required} it fails.
    *
    * @param name the program, for example {@code redis-server}
    * @return a server that does not run yet
    */
   public static ServerProcess of(String name) {
-    return running(ServerPrograms.get(name));
+    return running(name, ServerPrograms.get(name));
   }
 
   /**
@@ -55,12 +58,12 @@ public final class ServerProcess implements AutoCloseable {
    * @return a server that does not run yet
    */
   public static ServerProcess java() {
-    return running(Path.of(System.getProperty("java.home"), "bin", "java"));
+    return running("java", Path.of(System.getProperty("java.home"), "bin", "java"));
   }
 
-  private static ServerProcess running(Path program) {
+  private static ServerProcess running(String name, Path program) {
     try {
-      return new ServerProcess(program, Files.createTempDirectory("holdfast-server"));
+      return new ServerProcess(name, program, Files.createTempDirectory("holdfast-server"));
     } catch (IOException e) {
       throw new UncheckedIOException("no folder for the server", e);
     }
@@ -70,10 +73,10 @@ public final class ServerProcess implements AutoCloseable {
    * Says whether {@link #of} would find the program.
    *
    * @param name the program, for example {@code redis-server}
-   * @return whether it is there
+   * @return whether it is there, and of use as far as its version tells
    */
   public static boolean isThere(String name) {
-    return ServerPrograms.find(name).isPresent();
+    return ServerPrograms.isThere(name);
   }
 
   /**
@@ -138,8 +141,24 @@ public final class ServerProcess implements AutoCloseable {
     try {
       process = builder.start();
     } catch (IOException e) {
-      throw new UncheckedIOException(program + " does not start", e);
+      throw ServerPrograms.failed(name, "does not start: " + e.getMessage());
     }
+  }
+
+  /**
+   * Waits until the server that was started answers. If its process ends instead, the test fails; if the program has never
+   * worked in this JVM, the test is not run, as {@link #of} says.
+   *
+   * @param answers says whether it does; asked again and again
+   */
+  public void awaitAnswer(BooleanSupplier answers) {
+    Await.until(name + " answers", () -> {
+      if (!isRunning()) {
+        throw ServerPrograms.failed(name, "has ended: " + log());
+      }
+      return answers.getAsBoolean();
+    });
+    ServerPrograms.works(name);
   }
 
   /**

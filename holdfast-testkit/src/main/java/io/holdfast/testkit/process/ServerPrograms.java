@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.testkit.process;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -13,16 +11,59 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Assumptions;
 
-/** The programs of the servers that tests start, and where they are. */
+/**
+ * The programs of the servers that tests start: where they are, and whether they are of use. One that fails, that is another
+ * product, or that refuses this user is as good as none: the test is not run, with that as the reason. With {@code
+ * -Dholdfast.stores=required} it fails.
+ */
 public final class ServerPrograms {
+  /** What each says of its version; the reason why one that says something else is not used. */
+  private static final Map<String, Pattern> PRODUCTS = Map.of(
+      "redis-server", Pattern.compile("Redis server"),
+      "etcd", Pattern.compile("etcd Version"),
+      "consul", Pattern.compile("Consul v"),
+      "postgres", Pattern.compile("\\(PostgreSQL\\)"),
+      "initdb", Pattern.compile("\\(PostgreSQL\\)"),
+      "pg_basebackup", Pattern.compile("\\(PostgreSQL\\)"),
+      "pgbouncer", Pattern.compile("PgBouncer"),
+      "mariadbd", Pattern.compile("MariaDB"),
+      "mysqld", Pattern.compile("^(?!.*MariaDB).* Ver \\d", Pattern.DOTALL));
+
+  /** They say so themselves, but {@code --version} they tell even root. */
+  private static final Set<String> REFUSE_ROOT =
+      Set.of("postgres", "initdb", "pg_basebackup", "pgbouncer");
+
+  private static final long PATIENCE_SECONDS = 60;
+  private static final int WORDS = 300;
+
+  private static final Map<String, Search> SEARCHES = new ConcurrentHashMap<>();
+
+  /** Those that have done in this JVM what they are for: if they fail after that, it is a failure. */
+  private static final Set<String> WORKED = ConcurrentHashMap.newKeySet();
+
   private ServerPrograms() {}
+
+  /** Where a program is and what it says of its version; or why there is none. */
+  private record Search(Optional<Path> program, String said) {
+    static Search inVain(String why) {
+      return new Search(Optional.empty(), why);
+    }
+  }
+
+  /** What a process said, on both of its outputs, and how it ended. */
+  private record Run(int exitCode, String said) {}
 
   /**
    * Runs a program that comes with a server to its end, for example the one that makes its data folder. It is found as
-   * {@link ServerProcess#of} says.
+   * {@link ServerProcess#of} says. If it fails and has not worked before, the test is not run.
    *
    * @param name the program, for example {@code initdb}
    * @param arguments the arguments of the program
@@ -33,17 +74,28 @@ public final class ServerPrograms {
   public static String run(String name, List<String> arguments, String input) {
     List<String> command = new ArrayList<>(List.of(get(name).toString()));
     command.addAll(arguments);
+    Run run;
     try {
-      Process running = new ProcessBuilder(command).redirectErrorStream(true).start();
-      try (OutputStream in = running.getOutputStream()) {
-        in.write(input.getBytes(StandardCharsets.UTF_8));
-      }
-      String said = new String(running.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      assertEquals(0, running.onExit().join().exitValue(), () -> command + ": " + said);
-      return said;
+      run = run(command, input);
     } catch (IOException e) {
-      throw new UncheckedIOException(name + " does not start", e);
+      throw failed(name, "does not start: " + e.getMessage());
     }
+    if (run.exitCode() != 0) {
+      throw failed(name, "has failed with " + run.exitCode() + ": " + run.said());
+    }
+    works(name);
+    return run.said();
+  }
+
+  private static Run run(List<String> command, String input) throws IOException {
+    Process running = new ProcessBuilder(command).redirectErrorStream(true).start();
+    try (OutputStream in = running.getOutputStream()) {
+      in.write(input.getBytes(StandardCharsets.UTF_8));
+    } catch (IOException e) {
+      // it does not read; how it ends tells whether it should have
+    }
+    String said = new String(running.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    return new Run(running.onExit().join().exitValue(), said);
   }
 
   /**
@@ -64,32 +116,156 @@ public final class ServerPrograms {
 
   /** Returns where a program is. Without it the test is not run. */
   static Path get(String name) {
-    Optional<Path> program = find(name);
-    if (program.isEmpty()) {
-      notRun(name + " was not found: run dev/servers, or set " + variable(name));
-    }
-    return program.orElseThrow();
+    Search search = search(name);
+    return search.program().orElseThrow(() -> notRun(search.said()));
   }
 
-  static Optional<Path> find(String name) {
+  /**
+   * Returns what a server's program says of its version. Without the program the test is not run.
+   *
+   * @param name the program, for example {@code redis-server}
+   * @return one line or more
+   */
+  public static String version(String name) {
+    get(name);
+    return search(name).said();
+  }
+
+  /** Says whether there is one of use. */
+  static boolean isThere(String name) {
+    return search(name).program().isPresent();
+  }
+
+  private static Search search(String name) {
+    return SEARCHES.computeIfAbsent(name, ServerPrograms::look);
+  }
+
+  private static Search look(String name) {
+    List<String> obstacles = new ArrayList<>();
+    List<Path> ours = ours(name);
+    for (Path place : places(ours, name)) {
+      if (Files.isExecutable(place) && Files.isRegularFile(place)) {
+        Search found = look(name, place, ours.contains(place));
+        if (found.program().isPresent()) {
+          return found;
+        }
+        obstacles.add(place + " " + found.said());
+      }
+    }
+    String why = obstacles.isEmpty() ? name + " was not found" : String.join("; ", obstacles);
+    return Search.inVain(why + " (run dev/servers, or set " + variable(name) + ")");
+  }
+
+  /** Where it is put for these tests. */
+  private static List<Path> ours(String name) {
     List<Path> places = new ArrayList<>();
     Optional.ofNullable(System.getenv(variable(name))).map(Path::of).ifPresent(places::add);
     places.add(cache().resolve("bin").resolve(name));
+    return places;
+  }
+
+  private static List<Path> places(List<Path> ours, String name) {
+    List<Path> places = new ArrayList<>(ours);
     for (String each : System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1)) {
       places.add(Path.of(each, name));
     }
-    return places.stream().filter(Files::isExecutable).findFirst();
+    return places;
   }
 
   private static String variable(String name) {
     return "HOLDFAST_" + name.toUpperCase(Locale.ROOT).replace('-', '_');
   }
 
-  /** Something that the test needs is missing: it ends here, or fails. */
-  static void notRun(String why) {
-    if (System.getProperty("holdfast.stores", "").equals("required")) {
-      throw new AssertionError(why);
+  /** Asks what is there for its version. */
+  private static Search look(String name, Path place, boolean isOurs) {
+    Pattern product = PRODUCTS.get(name);
+    if (product == null) {
+      return new Search(Optional.of(place), "");
     }
-    Assumptions.abort(why);
+    // what is put there for these tests may hide from it that it is run by root
+    if (REFUSE_ROOT.contains(name) && isRoot() && !isOurs) {
+      return Search.inVain("refuses to be run by root");
+    }
+    try {
+      Run asked = runBriefly(List.of(place.toString(), "--version"));
+      if (asked.exitCode() != 0) {
+        return Search.inVain("fails with " + asked.exitCode() + " when asked for its version: "
+            + brief(asked.said()));
+      }
+      return product.matcher(asked.said()).find()
+          ? new Search(Optional.of(place), asked.said())
+          : Search.inVain("is something else: " + brief(asked.said()));
+    } catch (IOException e) {
+      return Search.inVain("does not start: " + e.getMessage());
+    }
+  }
+
+  /** Something that may be any program is given no terminal and no time. */
+  private static Run runBriefly(List<String> command) throws IOException {
+    Path said = Files.createTempFile("holdfast-version", ".txt");
+    try {
+      Process running = new ProcessBuilder(command)
+          .redirectErrorStream(true)
+          .redirectOutput(said.toFile())
+          .redirectInput(new File("/dev/null"))
+          .start();
+      boolean ended = running.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS);
+      if (!ended) {
+        running.descendants().forEach(ProcessHandle::destroyForcibly);
+        running.destroyForcibly().onExit().join();
+        throw new IOException("no version after " + PATIENCE_SECONDS + " s");
+      }
+      return new Run(running.exitValue(), Files.readString(said, StandardCharsets.ISO_8859_1));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted", e);
+    } finally {
+      Files.delete(said);
+    }
+  }
+
+  /** Says whether this JVM is run by root, also where the user has no name. */
+  public static boolean isRoot() {
+    try {
+      Path own = Files.createTempFile("holdfast-user", "");
+      try {
+        return Integer.valueOf(0).equals(Files.getAttribute(own, "unix:uid"));
+      } finally {
+        Files.delete(own);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("no file in the folder for temporary files", e);
+    } catch (UnsupportedOperationException e) {
+      // a system without such users
+      return false;
+    }
+  }
+
+  /** A program has done what it is for. */
+  static void works(String name) {
+    WORKED.add(name);
+  }
+
+  /** A program has failed: if it has never worked, there is none of use. Throws always. */
+  static AssertionError failed(String name, String how) {
+    String why = name + " " + brief(how);
+    if (WORKED.contains(name)) {
+      return new AssertionError(name + " " + how);
+    }
+    SEARCHES.put(name, Search.inVain(why));
+    return notRun(why);
+  }
+
+  private static String brief(String text) {
+    String line = text.strip().replaceAll("\\s*\\R\\s*", " | ");
+    return line.length() <= WORDS ? line : "..." + line.substring(line.length() - WORDS);
+  }
+
+  /** Something that the test needs is missing: it ends here, or fails. Throws always. */
+  static AssertionError notRun(String why) {
+    if (System.getProperty("holdfast.stores", "").equals("required")) {
+      return new AssertionError(why);
+    }
+    return Assumptions.abort(why);
   }
 }

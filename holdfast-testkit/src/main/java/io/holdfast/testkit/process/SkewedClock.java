@@ -83,7 +83,8 @@ public final class SkewedClock {
     } catch (IOException e) {
       failure = e.getMessage();
     }
-    ServerPrograms.notRun("a server's clock cannot be moved without a C compiler: " + failure);
+    throw ServerPrograms.notRun(
+        "a server's clock cannot be moved without a C compiler: " + failure);
   }
 
   /**

@@ -40,7 +40,7 @@ final class DataFolder {
    * @param to where the copy goes
    */
   static void copy(String program, List<String> recipe, Maker maker, Path to) {
-    String version = ServerPrograms.run(program, List.of("--version"), "");
+    String version = ServerPrograms.version(program);
     String name = program + "-" + Integer.toHexString(List.of(version, recipe).hashCode());
     try {
       Path made = ServerPrograms.cache().resolve("data").resolve(name);

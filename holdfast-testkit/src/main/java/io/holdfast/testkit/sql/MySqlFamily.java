@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.testkit.sql;
 
+import io.holdfast.testkit.process.ServerPrograms;
 import io.holdfast.testkit.process.SmallDisk;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -61,7 +62,7 @@ public abstract class MySqlFamily extends SqlServer {
   abstract void initialise(List<String> arguments, Path statements);
 
   private static List<String> asRoot() {
-    return System.getProperty("user.name", "").equals("root") ? List.of("--user=root") : List.of();
+    return ServerPrograms.isRoot() ? List.of("--user=root") : List.of();
   }
 
   private Path data() {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.testkit.sql;
 
-import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.ServerProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -78,13 +77,10 @@ public final class PgBouncer implements AutoCloseable {
   /** Starts the process, and waits until it answers. */
   public void start() {
     process.start(List.of(process.folder().resolve("pgbouncer.ini").toString()));
-    Await.until("pgbouncer answers", this::answers);
+    process.awaitAnswer(this::answers);
   }
 
   private boolean answers() {
-    if (!process.isRunning()) {
-      throw new AssertionError("pgbouncer has ended: " + process.log());
-    }
     try (Connection connection = dataSource().getConnection()) {
       return connection.isValid(1);
     } catch (SQLException e) {

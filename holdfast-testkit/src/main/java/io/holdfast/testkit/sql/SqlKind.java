@@ -36,12 +36,12 @@ public enum SqlKind {
    * @return false if it cannot be started
    */
   public boolean isThere() {
-    return ServerProcess.isThere(
-        switch (this) {
-          case POSTGRESQL -> "postgres";
-          case MARIADB -> "mariadbd";
-          case MYSQL -> "mysqld";
-        });
+    return switch (this) {
+      case POSTGRESQL -> ServerProcess.isThere("postgres") && ServerProcess.isThere("initdb");
+      case MARIADB ->
+        ServerProcess.isThere("mariadbd") && ServerProcess.isThere("mariadb-install-db");
+      case MYSQL -> ServerProcess.isThere("mysqld");
+    };
   }
 
   /**

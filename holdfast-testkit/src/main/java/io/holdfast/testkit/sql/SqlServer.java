@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.testkit.sql;
 
-import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.ServerProcess;
 import io.holdfast.testkit.process.SkewedClock;
 import io.holdfast.testkit.process.SmallDisk;
@@ -208,7 +207,7 @@ public abstract class SqlServer implements AutoCloseable {
     }
     List<SQLException> failures = new ArrayList<>();
     try {
-      Await.until("the server in " + folder() + " answers", () -> answers(failures));
+      process.awaitAnswer(() -> answers(failures));
     } catch (AssertionError e) {
       failures.forEach(e::addSuppressed);
       throw e;
@@ -216,9 +215,6 @@ public abstract class SqlServer implements AutoCloseable {
   }
 
   private boolean answers(List<SQLException> failures) {
-    if (!process.isRunning()) {
-      throw new AssertionError("the server has ended: " + process.log());
-    }
     try (Connection connection = connect()) {
       return connection.isValid(1);
     } catch (SQLException e) {

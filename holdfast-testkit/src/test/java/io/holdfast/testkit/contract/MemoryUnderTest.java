@@ -11,11 +11,6 @@ final class MemoryUnderTest implements StoreUnderTest {
   private final MemoryDatabase database = new MemoryDatabase();
 
   @Override
-  public String kind() {
-    return "memory";
-  }
-
-  @Override
   public String version() {
     return "Java " + Runtime.version().feature();
   }
