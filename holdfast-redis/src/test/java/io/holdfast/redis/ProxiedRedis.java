@@ -39,14 +39,12 @@ final class ProxiedRedis
   /** The same where there is to be one, however slow the machine. */
   static final Duration PATIENT = Duration.ofSeconds(5);
 
+  private final Deque<AutoCloseable> openForAll = new ArrayDeque<>();
   private final Deque<AutoCloseable> open = new ArrayDeque<>();
   private final List<LockEvent> events = new CopyOnWriteArrayList<>();
 
   @SuppressWarnings("NullAway.Init")
   private RedisServer server;
-
-  @SuppressWarnings("NullAway.Init")
-  private RedisClient past;
 
   @SuppressWarnings("NullAway.Init")
   private StatefulRedisConnection<String, String> connection;
@@ -57,8 +55,11 @@ final class ProxiedRedis
   @Override
   public void beforeAll(ExtensionContext context) {
     server = RedisServer.forgetful();
-    past = RedisClient.create(server.uri());
+    openForAll.push(server);
+    RedisClient past = RedisClient.create(server.uri());
+    openForAll.push(() -> Direct.close(past));
     connection = past.connect();
+    openForAll.push(connection);
     // what a test names is not sent twice because the server does not know it yet
     for (RedisScript each : RedisScript.values()) {
       redis().scriptLoad(each.text());
@@ -75,17 +76,19 @@ final class ProxiedRedis
   @Override
   public void afterEach(ExtensionContext context) throws Exception {
     proxy.mend();
-    while (!open.isEmpty()) {
-      open.pop().close();
-    }
+    close(open);
     redis().flushall();
   }
 
+  private static void close(Deque<AutoCloseable> opened) throws Exception {
+    while (!opened.isEmpty()) {
+      opened.pop().close();
+    }
+  }
+
   @Override
-  public void afterAll(ExtensionContext context) {
-    connection.close();
-    Direct.close(past);
-    server.close();
+  public void afterAll(ExtensionContext context) throws Exception {
+    close(openForAll);
   }
 
   RespProxy proxy() {

@@ -3,7 +3,9 @@ package io.holdfast.testkit.contract;
 
 import java.lang.reflect.Method;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
@@ -28,11 +30,30 @@ final class ContractExtension
   public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
     String suite = context.getRequiredTestClass().getSimpleName();
     Optional<Method> test = context.getTestMethod();
+    requireKnown();
     if (!isWanted(suite, test)) {
       return ConditionEvaluationResult.disabled("-Dholdfast.contract=" + ONLY);
     }
     // a test's class was looked at before it
     return test.isPresent() ? RUN : suite(context);
+  }
+
+  /** A misspelt name must not look like a run in which nothing failed. */
+  private static void requireKnown() {
+    if (ONLY.isEmpty()) {
+      return;
+    }
+    int dot = ONLY.indexOf('.');
+    String suite = dot < 0 ? ONLY : ONLY.substring(0, dot);
+    boolean isKnown = Stream.of(StoreContract.class.getDeclaredClasses())
+        .filter(
+            each -> each.getSimpleName().equals(suite) && each.isAnnotationPresent(Nested.class))
+        .flatMap(each -> Stream.of(each.getSuperclass().getDeclaredMethods()))
+        .anyMatch(method -> dot < 0 || method.getName().equals(ONLY.substring(dot + 1)));
+    if (!isKnown) {
+      throw new IllegalArgumentException(
+          "-Dholdfast.contract=" + ONLY + ": StoreContract has no such suite or test");
+    }
   }
 
   private static boolean isWanted(String suite, Optional<Method> test) {
