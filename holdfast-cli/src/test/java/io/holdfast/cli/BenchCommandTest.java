@@ -16,18 +16,12 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code holdfast bench}, in processes of its own. */
 class BenchCommandTest {
-  private static final RedisProcess REDIS = new RedisProcess();
-
   @RegisterExtension
   final Processes processes = new Processes();
-
-  static Stream<String> stores() {
-    return Stream.of("memory:", "sqlite:bench.db", "redis://" + REDIS.address());
-  }
 
   private Job bench(String store, String... options) {
     return processes.holdfast(
@@ -36,9 +30,9 @@ class BenchCommandTest {
   }
 
   @ParameterizedTest
-  @MethodSource("stores")
+  @ValueSource(strings = {"memory:", "sqlite:bench.db", "redis"})
   void everyWorkload_isPrinted(String store) {
-    Job job = bench(store, "--seconds", "2");
+    Job job = bench(store.equals("redis") ? RedisTopology.SINGLE.uri() : store, "--seconds", "2");
     assertThat(job.exitCode()).as(job::toString).isZero();
     assertThat(job.stdout().lines()).hasSize(6);
     assertThat(job.stdout())

@@ -17,6 +17,7 @@ import io.holdfast.testkit.process.Certificates;
 import io.holdfast.testkit.process.LazyServer;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -32,8 +33,7 @@ class ConsulTlsTest {
   @SuppressWarnings("NullAway.Init")
   private static Path otherFolder;
 
-  @SuppressWarnings("NullAway.Init")
-  private static Certificates certificates;
+  private static @Nullable Certificates certificates;
 
   @SuppressWarnings("NullAway.Init")
   private static Certificates others;
@@ -48,24 +48,34 @@ class ConsulTlsTest {
   @RegisterExtension
   static final LazyServer<ConsulServer> STRANGE = new LazyServer<>(() -> server("elsewhere", ""));
 
+  /** What the servers are started with. */
+  private static synchronized Certificates certificates() {
+    Certificates issued = certificates;
+    if (issued == null) {
+      issued = new Certificates(folder);
+      issued.issue("server", "ip:127.0.0.1");
+      issued.issue("elsewhere", "dns:elsewhere.example");
+      issued.issue("client", "dns:client.example");
+      certificates = issued;
+    }
+    return issued;
+  }
+
   @BeforeAll
-  static void issue() {
-    certificates = new Certificates(folder);
-    certificates.issue("server", "ip:127.0.0.1");
-    certificates.issue("elsewhere", "dns:elsewhere.example");
-    certificates.issue("client", "dns:client.example");
+  static void issueOthers() {
     others = new Certificates(otherFolder);
     others.issue("client", "dns:client.example");
   }
 
   private static ConsulServer server(String certificate, String more) {
-    return ConsulServer.withTls("-hcl=tls { https { ca_file = \"" + certificates.file("ca.pem")
-        + "\", cert_file = \"" + certificates.file(certificate + ".pem") + "\", key_file = \""
-        + certificates.file(certificate + ".key") + "\"\n" + more + " } }");
+    return ConsulServer.withTls(
+        "-hcl=tls { https { ca_file = \"" + certificates().file("ca.pem")
+            + "\", cert_file = \"" + certificates().file(certificate + ".pem") + "\", key_file = \""
+            + certificates().file(certificate + ".key") + "\"\n" + more + " } }");
   }
 
   private static String uri(ConsulServer to, String... parameters) {
-    return to.uri() + "?holdfast.tls-ca=" + certificates.file("ca.pem")
+    return to.uri() + "?holdfast.tls-ca=" + certificates().file("ca.pem")
         + String.join("", parameters);
   }
 
@@ -106,7 +116,7 @@ class ConsulTlsTest {
   /** A server that asks for our certificate gets it; whoever has none, or another authority's, is told what it was. */
   @Test
   void serverThatAsksForACertificate_getsOurs() throws Exception {
-    try (Holdfast client = Holdfast.connect(uri(STRICT.get(), shown(certificates)))) {
+    try (Holdfast client = Holdfast.connect(uri(STRICT.get(), shown(certificates())))) {
       assertThat(client.lock("x").acquire().release()).isTrue();
     }
     assertRefused(uri(STRICT.get()), "holdfast.tls-cert");
@@ -119,7 +129,7 @@ class ConsulTlsTest {
    */
   @Test
   void refusalThatIsLost_isFoundOut() throws Exception {
-    try (SilentAgent agent = new SilentAgent(certificates, true)) {
+    try (SilentAgent agent = new SilentAgent(certificates(), true)) {
       assertRefused(uri(agent), "certificate", "holdfast.tls-cert");
       assertThat(agent.asked()).isEqualTo(2);
     }
@@ -128,7 +138,7 @@ class ConsulTlsTest {
   /** An agent that just goes is no refusal. */
   @Test
   void connectionThatEnds_isNoRefusal() throws Exception {
-    try (SilentAgent agent = new SilentAgent(certificates, false)) {
+    try (SilentAgent agent = new SilentAgent(certificates(), false)) {
       assertThatThrownBy(() -> Holdfast.connect(uri(agent)).close())
           .isInstanceOfSatisfying(
               StoreUnavailableException.class,
@@ -137,7 +147,8 @@ class ConsulTlsTest {
   }
 
   private static String uri(SilentAgent agent) {
-    return "consuls://" + agent.endpoint() + "?holdfast.tls-ca=" + certificates.file("ca.pem");
+    return "consuls://" + agent.endpoint() + "?holdfast.tls-ca="
+        + certificates().file("ca.pem");
   }
 
   /** Plain text and TLS do not meet; neither hangs. */

@@ -14,7 +14,7 @@ import io.holdfast.testkit.process.Certificates;
 import io.holdfast.testkit.process.LazyServer;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.BeforeAll;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,37 +29,41 @@ class EtcdTlsTest {
   @SuppressWarnings("NullAway.Init")
   private static Path otherFolder;
 
-  @SuppressWarnings("NullAway.Init")
-  private static Certificates certificates;
+  private static @Nullable Certificates certificates;
 
   @RegisterExtension
   static final LazyServer<EtcdServer> SERVER = new LazyServer<>(() -> server("server"));
 
   @RegisterExtension
-  static final LazyServer<EtcdServer> STRICT = new LazyServer<>(() ->
-      server("server", "--client-cert-auth", "--trusted-ca-file=" + certificates.file("ca.pem")));
+  static final LazyServer<EtcdServer> STRICT = new LazyServer<>(() -> server(
+      "server", "--client-cert-auth", "--trusted-ca-file=" + certificates().file("ca.pem")));
 
   @RegisterExtension
   static final LazyServer<EtcdServer> STRANGE = new LazyServer<>(() -> server("elsewhere"));
 
-  @BeforeAll
-  static void issue() {
-    certificates = new Certificates(folder);
-    certificates.issue("server", "ip:127.0.0.1");
-    certificates.issue("elsewhere", "dns:elsewhere.example");
-    certificates.issue("client", "dns:client.example");
+  /** What the servers are started with. */
+  private static synchronized Certificates certificates() {
+    Certificates issued = certificates;
+    if (issued == null) {
+      issued = new Certificates(folder);
+      issued.issue("server", "ip:127.0.0.1");
+      issued.issue("elsewhere", "dns:elsewhere.example");
+      issued.issue("client", "dns:client.example");
+      certificates = issued;
+    }
+    return issued;
   }
 
   private static EtcdServer server(String certificate, String... more) {
     String[] options = new String[more.length + 2];
-    options[0] = "--cert-file=" + certificates.file(certificate + ".pem");
-    options[1] = "--key-file=" + certificates.file(certificate + ".key");
+    options[0] = "--cert-file=" + certificates().file(certificate + ".pem");
+    options[1] = "--key-file=" + certificates().file(certificate + ".key");
     System.arraycopy(more, 0, options, 2, more.length);
     return EtcdServer.withTls(options);
   }
 
   private static String uri(EtcdServer to, String... parameters) {
-    return to.uri() + "?holdfast.tls-ca=" + certificates.file("ca.pem")
+    return to.uri() + "?holdfast.tls-ca=" + certificates().file("ca.pem")
         + String.join("", parameters);
   }
 
@@ -99,8 +103,8 @@ class EtcdTlsTest {
   /** A server that asks for our certificate gets it; without one it is told that it was the certificate. */
   @Test
   void serverThatAsksForACertificate_getsOurs() throws Exception {
-    String ours = "&holdfast.tls-cert=" + certificates.file("client.pem") + "&holdfast.tls-key="
-        + certificates.file("client.key");
+    String ours = "&holdfast.tls-cert=" + certificates().file("client.pem") + "&holdfast.tls-key="
+        + certificates().file("client.key");
     try (Holdfast client = Holdfast.connect(uri(STRICT.get(), ours))) {
       assertThat(client.lock("x").acquire().release()).isTrue();
     }

@@ -142,7 +142,7 @@ final class Contracts {
     PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
     summary.printFailuresTo(out, 3);
     out.println("begun " + summary.getTestsStartedCount());
-    out.println("aborted " + summary.getTestsAbortedCount());
+    out.println("aborted " + summary.getContainersAbortedCount());
     out.println("skipped " + summary.getContainersSkippedCount());
     out.println("failed " + summary.getTotalFailureCount());
     System.exit(0);

@@ -14,7 +14,7 @@ import io.holdfast.testkit.process.LazyServer;
 import io.holdfast.testkit.process.ServerProcess;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.BeforeAll;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,8 +29,7 @@ class RedisTlsTest {
   @SuppressWarnings("NullAway.Init")
   private static Path otherFolder;
 
-  @SuppressWarnings("NullAway.Init")
-  private static Certificates certificates;
+  private static @Nullable Certificates certificates;
 
   private static final int PORT = ServerProcess.freePort();
   private static final int STRICT_PORT = ServerProcess.freePort();
@@ -48,15 +47,17 @@ class RedisTlsTest {
   static final LazyServer<RedisServer> STRANGE =
       new LazyServer<>(() -> server(STRANGE_PORT, "elsewhere", "no"));
 
-  @BeforeAll
-  static void start() {
-    certificates = new Certificates(folder);
-    certificates.issue("server", "ip:127.0.0.1");
-    certificates.issue("elsewhere", "dns:elsewhere.example");
-    certificates.issue("client", "dns:client.example");
-    SERVER.get();
-    STRICT.get();
-    STRANGE.get();
+  /** What the servers are started with. */
+  private static synchronized Certificates certificates() {
+    Certificates issued = certificates;
+    if (issued == null) {
+      issued = new Certificates(folder);
+      issued.issue("server", "ip:127.0.0.1");
+      issued.issue("elsewhere", "dns:elsewhere.example");
+      issued.issue("client", "dns:client.example");
+      certificates = issued;
+    }
+    return issued;
   }
 
   private static RedisServer server(int port, String certificate, String clients) {
@@ -66,17 +67,17 @@ class RedisTlsTest {
         "--tls-port",
         Integer.toString(port),
         "--tls-cert-file",
-        certificates.file(certificate + ".pem"),
+        certificates().file(certificate + ".pem"),
         "--tls-key-file",
-        certificates.file(certificate + ".key"),
+        certificates().file(certificate + ".key"),
         "--tls-ca-cert-file",
-        certificates.file("ca.pem"),
+        certificates().file("ca.pem"),
         "--tls-auth-clients",
         clients);
   }
 
   private static String uri(int port, String... parameters) {
-    return "rediss://127.0.0.1:" + port + "?holdfast.tls-ca=" + certificates.file("ca.pem")
+    return "rediss://127.0.0.1:" + port + "?holdfast.tls-ca=" + certificates().file("ca.pem")
         + String.join("", parameters);
   }
 
@@ -117,8 +118,8 @@ class RedisTlsTest {
   /** A server that asks for our certificate gets it; without one it is told that it was the certificate. */
   @Test
   void serverThatAsksForACertificate_getsOurs() throws Exception {
-    String ours = "&holdfast.tls-cert=" + certificates.file("client.pem") + "&holdfast.tls-key="
-        + certificates.file("client.key");
+    String ours = "&holdfast.tls-cert=" + certificates().file("client.pem") + "&holdfast.tls-key="
+        + certificates().file("client.key");
     try (Holdfast client = Holdfast.connect(uri(STRICT_PORT, ours))) {
       assertThat(client.lock("x").acquire().release()).isTrue();
     }

@@ -29,7 +29,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.data.ACL;
-import org.junit.jupiter.api.BeforeAll;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -48,8 +48,7 @@ class ZooKeeperTlsTest {
   @TempDir
   static Path otherFolder;
 
-  @SuppressWarnings("NullAway.Init")
-  private static Certificates certificates;
+  private static @Nullable Certificates certificates;
 
   @RegisterExtension
   static final LazyServer<ZooKeeperServer> STRICT =
@@ -61,14 +60,17 @@ class ZooKeeperTlsTest {
 
   private final String root = "/tls/" + ROOTS.incrementAndGet();
 
-  @BeforeAll
-  static void start() {
-    certificates = new Certificates(folder);
-    certificates.issue("server", "ip:127.0.0.1,dns:localhost");
-    certificates.issue("elsewhere", "dns:elsewhere.example");
-    certificates.issue("client", "dns:client.example");
-    STRICT.get();
-    STRANGE.get();
+  /** What the servers are started with. */
+  private static synchronized Certificates certificates() {
+    Certificates issued = certificates;
+    if (issued == null) {
+      issued = new Certificates(folder);
+      issued.issue("server", "ip:127.0.0.1,dns:localhost");
+      issued.issue("elsewhere", "dns:elsewhere.example");
+      issued.issue("client", "dns:client.example");
+      certificates = issued;
+    }
+    return issued;
   }
 
   /** A server that asks its clients for certificates, or does not. */
@@ -77,8 +79,8 @@ class ZooKeeperTlsTest {
     try {
       Files.writeString(
           both,
-          Files.readString(Path.of(certificates.file(name + ".pem")))
-              + Files.readString(Path.of(certificates.file(name + ".key"))));
+          Files.readString(Path.of(certificates().file(name + ".pem")))
+              + Files.readString(Path.of(certificates().file(name + ".key"))));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -90,7 +92,7 @@ class ZooKeeperTlsTest {
         "secureClientPort=" + port,
         "ssl.keyStore.location=" + both,
         "ssl.keyStore.type=PEM",
-        "ssl.trustStore.location=" + certificates.file("ca.pem"),
+        "ssl.trustStore.location=" + certificates().file("ca.pem"),
         "ssl.trustStore.type=PEM",
         "ssl.clientAuth=" + clients);
   }
@@ -101,12 +103,12 @@ class ZooKeeperTlsTest {
   }
 
   private static String ca() {
-    return "&holdfast.tls-ca=" + certificates.file("ca.pem");
+    return "&holdfast.tls-ca=" + certificates().file("ca.pem");
   }
 
   private static String client() {
-    return "&holdfast.tls-cert=" + certificates.file("client.pem") + "&holdfast.tls-key="
-        + certificates.file("client.key");
+    return "&holdfast.tls-cert=" + certificates().file("client.pem") + "&holdfast.tls-key="
+        + certificates().file("client.key");
   }
 
   /** Both sides show certificates: locks work, watches too, and the nodes belong to our certificate's subject. */
@@ -222,7 +224,7 @@ class ZooKeeperTlsTest {
     String plain = "zookeeper://127.0.0.1:" + STRICT_PORT + root + "?";
     assertWrong(plain + ca().substring(1), "holdfast.tls=true");
     assertWrong(plain + "holdfast.tls=yes", "true or false");
-    assertWrong(uri(STRICT_PORT, "&holdfast.tls-cert=" + certificates.file("client.pem")), "key");
+    assertWrong(uri(STRICT_PORT, "&holdfast.tls-cert=" + certificates().file("client.pem")), "key");
     assertWrong(uri(STRICT_PORT, "&holdfast.tls-ca=/nowhere/ca.pem"), "/nowhere/ca.pem");
     assertEquals(
         "a:2281,b:2282",

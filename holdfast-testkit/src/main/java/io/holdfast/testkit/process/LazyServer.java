@@ -4,11 +4,13 @@ package io.holdfast.testkit.process;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * A server, or several, for all tests of a class: started when a test first asks for it, closed after the last one. Where it
- * cannot be started because this machine does not have it, the tests that ask are not run, and there is nothing to close.
+ * A server, or several, for all tests of a class: started before the first one at the latest, closed after the last one.
+ * Where it cannot be started because this machine does not have it, the class is not run: neither its set-up nor its
+ * tear-down.
  *
  * <pre>{@code
  * class MyTest {
@@ -22,11 +24,13 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * }
  * }</pre>
  *
- * <p>In a static field that is not registered, it is the server of all tests of this JVM, and ends with that.
+ * <p>In a static field that is not registered, it is the server of all tests of this JVM: started when one first asks for it,
+ * it ends with the JVM.
  *
  * @param <S> what is started
  */
-public final class LazyServer<S extends AutoCloseable> implements AfterAllCallback {
+public final class LazyServer<S extends AutoCloseable>
+    implements BeforeAllCallback, AfterAllCallback {
   private final Supplier<? extends S> starts;
   private @Nullable S started;
 
@@ -51,6 +55,11 @@ public final class LazyServer<S extends AutoCloseable> implements AfterAllCallba
       started = running;
     }
     return running;
+  }
+
+  @Override
+  public void beforeAll(ExtensionContext context) {
+    get();
   }
 
   @Override
