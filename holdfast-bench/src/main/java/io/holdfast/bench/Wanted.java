@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.bench;
 
+import io.holdfast.testkit.process.ServerPrograms;
+
 /** Which servers are measured: those that were found; and with {@code -Dholdfast.stores=required} all of them. */
 public final class Wanted {
   private Wanted() {}
 
   /** Whether to start a server; true where it must be there, so that the start says what is missing. */
   public static boolean isMeasured(boolean isThere) {
-    return isThere || System.getProperty("holdfast.stores", "").equals("required");
+    return isThere || ServerPrograms.areRequired();
   }
 
   /** The same, and says so if it is not. */

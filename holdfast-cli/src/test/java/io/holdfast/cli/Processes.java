@@ -330,7 +330,7 @@ final class Processes implements BeforeEachCallback, AfterEachCallback {
   }
 
   private static void kill(String signal, String whom) {
-    run("kill", "-s", signal, "--", whom);
+    run("sh", "-c", "kill -s \"$0\" -- \"$1\"", signal, whom);
   }
 
   private static void run(String... line) {

@@ -3,14 +3,15 @@ package io.holdfast.examples;
 
 import io.holdfast.Holdfast;
 import io.holdfast.StoreUnavailableException;
+import io.holdfast.testkit.process.ServerProcess;
 
 /** Waits for a server that was just started: what a test starts after that has its own time for its own questions. */
 final class FirstAnswer {
   private FirstAnswer() {}
 
   /** Returns the address when the store behind it answers. */
-  static String of(String uri) throws InterruptedException {
-    Started.until(uri + " answers", () -> answers(uri));
+  static String of(ServerProcess server, String uri) {
+    server.awaitAnswer(() -> answers(uri));
     return uri;
   }
 

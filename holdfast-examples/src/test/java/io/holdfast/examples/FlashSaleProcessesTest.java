@@ -4,6 +4,7 @@ package io.holdfast.examples;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.testkit.process.ServerProcess;
+import io.holdfast.testkit.process.Signals;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -53,21 +54,17 @@ class FlashSaleProcessesTest {
           "--save",
           ""));
       open(url);
-      openShops(FirstAnswer.of("redis://127.0.0.1:" + port), url);
+      openShops(FirstAnswer.of(redis, "redis://127.0.0.1:" + port), url);
 
       Started frozen = shops.get(0);
       frozen.tell("freeze " + FROZEN);
       Started.until("it has looked", () -> frozen.hasSaid("checked"));
-      new ProcessBuilder("kill", "-STOP", Long.toString(frozen.process().pid()))
-          .start()
-          .waitFor();
+      Signals.send("STOP", List.of(frozen.process().pid()));
       untilOrdered(shops.get(1), FROZEN);
       for (Started shop : shops.subList(1, 4)) {
         shop.tell("all");
       }
-      new ProcessBuilder("kill", "-CONT", Long.toString(frozen.process().pid()))
-          .start()
-          .waitFor();
+      Signals.send("CONT", List.of(frozen.process().pid()));
       frozen.tell("go on");
       Started.until(
           "it is told that it is too late", () -> frozen.hasSaid(FROZEN + " ALREADY_ORDERED"));

@@ -34,7 +34,7 @@ class ToursTest {
     server.start(List.of(
         "--port", port, "--bind", "127.0.0.1", "--dir", server.folder().toString(), "--save", ""));
     String address = "127.0.0.1:" + port;
-    FirstAnswer.of("redis://" + address);
+    FirstAnswer.of(server, "redis://" + address);
     return address;
   }
 

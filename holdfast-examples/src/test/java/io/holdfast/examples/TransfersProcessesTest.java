@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariDataSource;
 import io.holdfast.jdbc.FencingGuard;
 import io.holdfast.testkit.process.ServerProcess;
+import io.holdfast.testkit.process.Signals;
 import io.holdfast.testkit.sql.SqlKind;
 import io.holdfast.testkit.sql.SqlServer;
 import java.io.IOException;
@@ -144,7 +145,7 @@ class TransfersProcessesTest {
         redis.folder().toString(),
         "--save",
         ""));
-    return FirstAnswer.of("redis://127.0.0.1:" + port);
+    return FirstAnswer.of(redis, "redis://127.0.0.1:" + port);
   }
 
   private static void openBanks(SqlKind kind, String store) throws Exception {
@@ -209,21 +210,20 @@ class TransfersProcessesTest {
   private static Frozen freeze(int bank, String transfer) throws Exception {
     String tag = tell(bank, "freeze " + transfer);
     await(bank, tag, "read");
-    signal("-STOP", bank);
+    signal("STOP", bank);
     return new Frozen(bank, tag);
   }
 
   private static void signal(String signal, int bank) throws Exception {
     long pid = BANKS_OPEN.get(bank).process().pid();
-    assertThat(new ProcessBuilder("kill", signal, Long.toString(pid)).start().waitFor())
-        .isZero();
+    assertThat(Signals.send(signal, List.of(pid))).isTrue();
   }
 
   /** A bank that was stopped between reading and writing. */
   private record Frozen(int bank, String tag) {
     /** Lets it go on, and returns what it answers. */
     String goOn() throws Exception {
-      signal("-CONT", bank);
+      signal("CONT", bank);
       Started process = BANKS_OPEN.get(bank);
       process.tell("go on");
       Started.until(

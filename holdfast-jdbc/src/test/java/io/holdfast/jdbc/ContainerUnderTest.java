@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Assumptions;
-import org.testcontainers.DockerClientFactory;
+import org.testcontainers.containers.ContainerLaunchException;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.utility.DockerImageName;
 
@@ -72,10 +72,17 @@ final class ContainerUnderTest implements StoreUnderTest {
 
   ContainerUnderTest(ContainerKind kind) {
     this.kind = kind;
-    Assumptions.assumeTrue(
-        DockerClientFactory.instance().isDockerAvailable(), "there is no Docker");
+    this.server = server(kind);
+  }
+
+  private static Server server(ContainerKind kind) {
     synchronized (SERVERS) {
-      this.server = SERVERS.computeIfAbsent(kind, Server::start);
+      try {
+        return SERVERS.computeIfAbsent(kind, Server::start);
+      } catch (IllegalStateException | ContainerLaunchException e) {
+        // no Docker, no right to use it, or no image
+        return Assumptions.abort("needs Docker and " + kind.image + ": " + e.getMessage());
+      }
     }
   }
 

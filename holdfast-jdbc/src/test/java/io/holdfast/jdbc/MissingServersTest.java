@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A machine without servers, and one whose servers are of no use: the contract is skipped and nothing fails, but if all
+ * A machine without servers, and one whose servers are of no use: the contract is skipped and nothing fails, unless all
  * stores are required; and the matrix has a row for each store, with the reason.
  */
 class MissingServersTest {
@@ -61,7 +61,12 @@ class MissingServersTest {
     environment.keySet().removeIf(name -> name.startsWith("HOLDFAST_"));
     environment.put("PATH", folder.toString());
     environment.put("HOLDFAST_SERVERS", folder.resolve("none").toString());
-    assertThat(Await.value(builder.start().onExit()).exitValue()).isZero();
+    Process running = builder.start();
+    try {
+      assertThat(Await.value(running.onExit()).exitValue()).isZero();
+    } finally {
+      running.destroyForcibly();
+    }
     return Files.readString(said);
   }
 
@@ -133,7 +138,7 @@ class MissingServersTest {
     }
   }
 
-  /** They tell everybody their version, and refuse to work. */
+  /** These answer {@code --version}, and refuse to work. */
   @Test
   void programsThatRefuseTheUser_areSaid() throws IOException {
     VERSIONS.forEach((program, version) -> {

@@ -49,11 +49,18 @@ final class ContractExtension
         .filter(
             each -> each.getSimpleName().equals(suite) && each.isAnnotationPresent(Nested.class))
         .flatMap(each -> Stream.of(each.getSuperclass().getDeclaredMethods()))
-        .anyMatch(method -> dot < 0 || method.getName().equals(ONLY.substring(dot + 1)));
+        .filter(method -> dot < 0 || method.getName().equals(ONLY.substring(dot + 1)))
+        .anyMatch(ContractExtension::isTest);
     if (!isKnown) {
       throw new IllegalArgumentException(
           "-Dholdfast.contract=" + ONLY + ": StoreContract has no such suite or test");
     }
+  }
+
+  /** Parameterized and repeated ones, too. */
+  private static boolean isTest(Method method) {
+    return Stream.of(method.getAnnotations())
+        .anyMatch(each -> each.annotationType().getSimpleName().endsWith("Test"));
   }
 
   private static boolean isWanted(String suite, Optional<Method> test) {

@@ -33,6 +33,7 @@ public abstract class StoreContract {
   private final String kind;
   private final Supplier<? extends StoreUnderTest> maker;
   private @Nullable Access access;
+  private @Nullable Throwable failure;
 
   /** Whether stores can be made here: what they declare, or why there are none. */
   record Access(Set<Capability> capabilities, Optional<String> obstacle) {}
@@ -46,9 +47,11 @@ public abstract class StoreContract {
   /**
    * Makes the contract of one store.
    *
-   * @param kind the kind of store, as the matrix shows it; for example {@code sqlite}
-   * @param maker makes a fresh, empty instance of the store, for each test; throws {@link TestAbortedException} with the
-   *     reason if there can be none on this machine
+   * @param kind the kind of store, as the matrix shows it; for example {@code sqlite}. No other contract of the same module
+   *     has it
+   * @param maker makes a fresh, empty instance of the store: for each test, and once to ask what it declares. It throws
+   *     {@link TestAbortedException} with the reason if there can be none on this machine; if it throws anything else, all
+   *     tests fail
    */
   protected StoreContract(String kind, Supplier<? extends StoreUnderTest> maker) {
     this.kind = kind;
@@ -65,12 +68,18 @@ public abstract class StoreContract {
 
   /** Asks a store of its own, once. */
   final synchronized Access access() {
+    if (failure != null) {
+      throw new AssertionError("no store could be made", failure);
+    }
     Access known = access;
     if (known == null) {
       try (StoreUnderTest store = newStore()) {
         known = new Access(Set.copyOf(store.capabilities()), Optional.empty());
       } catch (TestAbortedException e) {
         known = new Access(Set.of(), Optional.of(String.valueOf(e.getMessage())));
+      } catch (RuntimeException | Error e) {
+        failure = e;
+        throw e;
       }
       access = known;
     }

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.Set;
 
 /**
- * One instance of a store, made for one test: what the contract suites need to know of it.
+ * One instance of a store, made for one test, or only to be asked what it can do.
  *
  * <p>What it can do is declared by {@link #capabilities()}. For each capability there is a suite, which a store that does
  * not declare it skips, with that as the reason; the contract checks that such a store does not promise it either.

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 /**
  * A server, or several, for all tests of a class: started before the first one at the latest, closed after the last one.
  * Where it cannot be started because this machine does not have it, the class is not run: neither its set-up nor its
- * tear-down.
+ * tear-down. It is for a static field.
  *
  * <pre>{@code
  * class MyTest {
@@ -24,8 +24,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * }
  * }</pre>
  *
- * <p>In a static field that is not registered, it is the server of all tests of this JVM: started when one first asks for it,
- * it ends with the JVM.
+ * <p>In a static field that is not registered, it is the server of all tests of this JVM: it is started when a test first asks
+ * for it, and is not closed. (A server's process ends with the JVM.)
  *
  * @param <S> what is started
  */
@@ -37,16 +37,17 @@ public final class LazyServer<S extends AutoCloseable>
   /**
    * Starts nothing yet.
    *
-   * @param starts starts it; aborts the test if it is not to be had
+   * @param starts starts the server; throws {@link org.opentest4j.TestAbortedException} if this machine has none
    */
   public LazyServer(Supplier<? extends S> starts) {
     this.starts = starts;
   }
 
   /**
-   * Returns the server, which is started by the first call.
+   * Returns the server. The first call starts it; if that fails, so does the next call.
    *
    * @return the same one each time, until it is closed
+   * @throws org.opentest4j.TestAbortedException if this machine has none
    */
   public synchronized S get() {
     S running = started;

@@ -127,19 +127,8 @@ public final class LockTakerProcess implements AutoCloseable {
   }
 
   private void signal(String signal) {
-    try {
-      int exit = new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid()))
-          .inheritIO()
-          .start()
-          .waitFor();
-      if (exit != 0) {
-        throw new AssertionError("kill -" + signal + " failed with " + exit);
-      }
-    } catch (IOException e) {
-      throw new AssertionError("kill -" + signal + " could not be run", e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new AssertionError("interrupted", e);
+    if (!Signals.send(signal, List.of(process.pid()))) {
+      throw new AssertionError("kill -" + signal + " failed");
     }
   }
 

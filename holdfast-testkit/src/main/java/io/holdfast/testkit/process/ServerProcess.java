@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.testkit.process;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.holdfast.testkit.Await;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -25,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ServerProcess implements AutoCloseable {
   private static final long FAREWELL_SECONDS = 10;
+  private static final String JAVA = "java";
 
   private final String name;
   private final Path program;
@@ -58,7 +60,9 @@ public final class ServerProcess implements AutoCloseable {
    * @return a server that does not run yet
    */
   public static ServerProcess java() {
-    return running("java", Path.of(System.getProperty("java.home"), "bin", "java"));
+    // we are run by it
+    ServerPrograms.hasWorked(JAVA);
+    return running(JAVA, Path.of(System.getProperty("java.home"), "bin", JAVA));
   }
 
   private static ServerProcess running(String name, Path program) {
@@ -141,24 +145,37 @@ public final class ServerProcess implements AutoCloseable {
     try {
       process = builder.start();
     } catch (IOException e) {
-      throw ServerPrograms.failed(name, "does not start: " + e.getMessage());
+      throw ServerPrograms.failed(name, "does not start", String.valueOf(e.getMessage()));
     }
   }
 
   /**
-   * Waits until the server that was started answers. If its process ends instead, the test fails; if the program has never
-   * worked in this JVM, the test is not run, as {@link #of} says.
+   * Waits until the server that was started answers, for {@link Await#PATIENCE} at most. One that does not is killed.
    *
    * @param answers says whether it does; asked again and again
+   * @throws org.opentest4j.TestAbortedException if the process has ended, and the program has not worked in this JVM before
+   * @throws AssertionError if the process has ended, and the program has worked before or all stores are required; if the
+   *     server does not answer in time
    */
   public void awaitAnswer(BooleanSupplier answers) {
-    Await.until(name + " answers", () -> {
-      if (!isRunning()) {
-        throw ServerPrograms.failed(name, "has ended: " + log());
+    boolean answered = false;
+    try {
+      Await.until(name + " answers", () -> {
+        if (!isRunning()) {
+          throw ServerPrograms.failed(name, "has ended", log());
+        }
+        return answers.getAsBoolean();
+      });
+      answered = true;
+    } catch (AssertionError e) {
+      e.addSuppressed(new AssertionError(name + " said: " + log()));
+      throw e;
+    } finally {
+      if (!answered) {
+        kill();
       }
-      return answers.getAsBoolean();
-    });
-    ServerPrograms.works(name);
+    }
+    ServerPrograms.hasWorked(name);
   }
 
   /**
@@ -178,7 +195,8 @@ public final class ServerProcess implements AutoCloseable {
    */
   public String log() {
     try {
-      return Files.readString(folder.resolve("log"));
+      // in whatever language and encoding
+      return new String(Files.readAllBytes(folder.resolve("log")), StandardCharsets.UTF_8);
     } catch (IOException e) {
       throw new UncheckedIOException("the server's log cannot be read", e);
     }
@@ -242,7 +260,7 @@ public final class ServerProcess implements AutoCloseable {
   public void pause() {
     Process running = running();
     // first of all the one that starts the others
-    assertEquals(0, signal("STOP", List.of(running.toHandle())), "kill -STOP");
+    assertTrue(signal("STOP", List.of(running.toHandle())), "kill -STOP");
     List<ProcessHandle> started = running.descendants().toList();
     signal("STOP", started);
     // each thread stops when it next comes by: one that runs may answer until then
@@ -281,7 +299,7 @@ public final class ServerProcess implements AutoCloseable {
   public void resume() {
     Process running = running();
     signal("CONT", running.descendants().toList());
-    assertEquals(0, signal("CONT", List.of(running.toHandle())), "kill -CONT");
+    assertTrue(signal("CONT", List.of(running.toHandle())), "kill -CONT");
   }
 
   private Process running() {
@@ -292,24 +310,9 @@ public final class ServerProcess implements AutoCloseable {
     return running;
   }
 
-  /** Returns the exit code of kill, which is not 0 if one of them has ended meanwhile. */
-  private static int signal(String name, List<ProcessHandle> to) {
-    if (to.isEmpty()) {
-      return 0;
-    }
-    List<String> command = new ArrayList<>(List.of("kill", "-" + name));
-    to.forEach(each -> command.add(Long.toString(each.pid())));
-    try {
-      return new ProcessBuilder(command)
-          .redirectErrorStream(true)
-          .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-          .start()
-          .onExit()
-          .join()
-          .exitValue();
-    } catch (IOException e) {
-      throw new UncheckedIOException("no kill", e);
-    }
+  private static boolean signal(String name, List<ProcessHandle> to) {
+    return to.isEmpty()
+        || Signals.send(name, to.stream().map(ProcessHandle::pid).toList());
   }
 
   /** Ends the process, and removes the folder. */

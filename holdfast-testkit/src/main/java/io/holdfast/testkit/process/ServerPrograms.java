@@ -20,8 +20,8 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * The programs of the servers that tests start: where they are, and whether they are of use. One that fails, that is another
- * product, or that refuses this user is as good as none: the test is not run, with that as the reason. With {@code
+ * The programs of the servers that tests start: where they are, and whether they are of use. A program that fails, that is
+ * another product or that refuses this user is as good as none: the test is aborted, with that as the reason. With {@code
  * -Dholdfast.stores=required} it fails.
  */
 public final class ServerPrograms {
@@ -37,16 +37,16 @@ public final class ServerPrograms {
       "mariadbd", Pattern.compile("MariaDB"),
       "mysqld", Pattern.compile("^(?!.*MariaDB).* Ver \\d", Pattern.DOTALL));
 
-  /** They say so themselves, but {@code --version} they tell even root. */
+  /** These refuse to be run by root, but answer {@code --version} to root too. */
   private static final Set<String> REFUSE_ROOT =
       Set.of("postgres", "initdb", "pg_basebackup", "pgbouncer");
 
   private static final long PATIENCE_SECONDS = 60;
-  private static final int WORDS = 300;
+  private static final int LONGEST_REASON = 300;
 
   private static final Map<String, Search> SEARCHES = new ConcurrentHashMap<>();
 
-  /** Those that have done in this JVM what they are for: if they fail after that, it is a failure. */
+  /** Servers that have answered in this JVM: if one of these programs fails later, the test fails. */
   private static final Set<String> WORKED = ConcurrentHashMap.newKeySet();
 
   private ServerPrograms() {}
@@ -63,13 +63,15 @@ public final class ServerPrograms {
 
   /**
    * Runs a program that comes with a server to its end, for example the one that makes its data folder. It is found as
-   * {@link ServerProcess#of} says. If it fails and has not worked before, the test is not run.
+   * {@link ServerProcess#of} says.
    *
    * @param name the program, for example {@code initdb}
    * @param arguments the arguments of the program
    * @param input what it reads; must be little
    * @return what it says, on both of its outputs
-   * @throws AssertionError if it fails
+   * @throws org.opentest4j.TestAbortedException if there is none, or if it fails and no server of that name has answered in
+   *     this JVM before
+   * @throws AssertionError in the same cases if all stores are required; if it fails, and such a server has answered before
    */
   public static String run(String name, List<String> arguments, String input) {
     List<String> command = new ArrayList<>(List.of(get(name).toString()));
@@ -78,12 +80,11 @@ public final class ServerPrograms {
     try {
       run = run(command, input);
     } catch (IOException e) {
-      throw failed(name, "does not start: " + e.getMessage());
+      throw failed(name, "does not start", String.valueOf(e.getMessage()));
     }
     if (run.exitCode() != 0) {
-      throw failed(name, "has failed with " + run.exitCode() + ": " + run.said());
+      throw failed(name, "has failed with " + run.exitCode(), run.said());
     }
-    works(name);
     return run.said();
   }
 
@@ -121,10 +122,12 @@ public final class ServerPrograms {
   }
 
   /**
-   * Returns what a server's program says of its version. Without the program the test is not run.
+   * Returns what a server's program says of its version.
    *
    * @param name the program, for example {@code redis-server}
    * @return one line or more
+   * @throws org.opentest4j.TestAbortedException if there is none of use
+   * @throws AssertionError in the same case if all stores are required
    */
   public static String version(String name) {
     get(name);
@@ -145,7 +148,7 @@ public final class ServerPrograms {
     List<Path> ours = ours(name);
     for (Path place : places(ours, name)) {
       if (Files.isExecutable(place) && Files.isRegularFile(place)) {
-        Search found = look(name, place, ours.contains(place));
+        Search found = judge(name, place, ours.contains(place));
         if (found.program().isPresent()) {
           return found;
         }
@@ -177,7 +180,7 @@ public final class ServerPrograms {
   }
 
   /** Asks what is there for its version. */
-  private static Search look(String name, Path place, boolean isOurs) {
+  private static Search judge(String name, Path place, boolean isOurs) {
     Pattern product = PRODUCTS.get(name);
     if (product == null) {
       return new Search(Optional.of(place), "");
@@ -200,7 +203,7 @@ public final class ServerPrograms {
     }
   }
 
-  /** Something that may be any program is given no terminal and no time. */
+  /** What is there may be any program: it has nothing to read, and its time is limited. */
   private static Run runBriefly(List<String> command) throws IOException {
     Path said = Files.createTempFile("holdfast-version", ".txt");
     try {
@@ -209,11 +212,13 @@ public final class ServerPrograms {
           .redirectOutput(said.toFile())
           .redirectInput(new File("/dev/null"))
           .start();
-      boolean ended = running.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS);
-      if (!ended) {
+      try {
+        if (!running.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+          throw new IOException("no version after " + PATIENCE_SECONDS + " s");
+        }
+      } finally {
         running.descendants().forEach(ProcessHandle::destroyForcibly);
         running.destroyForcibly().onExit().join();
-        throw new IOException("no version after " + PATIENCE_SECONDS + " s");
       }
       return new Run(running.exitValue(), Files.readString(said, StandardCharsets.ISO_8859_1));
     } catch (InterruptedException e) {
@@ -224,7 +229,11 @@ public final class ServerPrograms {
     }
   }
 
-  /** Says whether this JVM is run by root, also where the user has no name. */
+  /**
+   * Says whether this JVM is run by root, also where the user has no name.
+   *
+   * @return false also on a system without such users
+   */
   public static boolean isRoot() {
     try {
       Path own = Files.createTempFile("holdfast-user", "");
@@ -236,36 +245,46 @@ public final class ServerPrograms {
     } catch (IOException e) {
       throw new UncheckedIOException("no file in the folder for temporary files", e);
     } catch (UnsupportedOperationException e) {
-      // a system without such users
       return false;
     }
   }
 
-  /** A program has done what it is for. */
-  static void works(String name) {
+  /** A server has answered. */
+  static void hasWorked(String name) {
     WORKED.add(name);
   }
 
-  /** A program has failed: if it has never worked, there is none of use. Throws always. */
-  static AssertionError failed(String name, String how) {
-    String why = name + " " + brief(how);
-    if (WORKED.contains(name)) {
-      return new AssertionError(name + " " + how);
-    }
-    SEARCHES.put(name, Search.inVain(why));
-    return notRun(why);
+  /** A program has failed. Aborts the test if that says that there is none of use; otherwise returns the failure. */
+  static AssertionError failed(String name, String how, String said) {
+    return WORKED.contains(name)
+        ? new AssertionError(name + " " + how + ": " + said)
+        : notRun(name + " " + how + ": " + brief(said));
   }
 
+  /** The end of it, which is where programs say what they died of. */
   private static String brief(String text) {
     String line = text.strip().replaceAll("\\s*\\R\\s*", " | ");
-    return line.length() <= WORDS ? line : "..." + line.substring(line.length() - WORDS);
+    return line.length() <= LONGEST_REASON
+        ? line
+        : "..." + line.substring(line.length() - LONGEST_REASON);
   }
 
-  /** Something that the test needs is missing: it ends here, or fails. Throws always. */
+  /** Something that the test needs is missing. Aborts the test, or returns the failure if all stores are required. */
   static AssertionError notRun(String why) {
-    if (System.getProperty("holdfast.stores", "").equals("required")) {
-      return new AssertionError(why);
+    return areRequired() ? new AssertionError(why) : Assumptions.abort(why);
+  }
+
+  /**
+   * Says whether a store that cannot be tested on this machine is a failure.
+   *
+   * @return whether {@code -Dholdfast.stores=required} was given
+   * @throws IllegalArgumentException if the property says anything else
+   */
+  public static boolean areRequired() {
+    String stores = System.getProperty("holdfast.stores", "");
+    if (!stores.isEmpty() && !stores.equals("required")) {
+      throw new IllegalArgumentException("-Dholdfast.stores=" + stores + ": it can be required");
     }
-    return Assumptions.abort(why);
+    return !stores.isEmpty();
   }
 }
