@@ -40,6 +40,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -147,9 +148,13 @@ class ClusterFaultsTest {
     Await.until("the next can be released", () -> releases(next));
   }
 
+  /** What is left grows from one look to the next: however long the renewal took, and however fresh the hold was before. */
   private static void awaitRenewal(Hold hold) {
-    Duration left = hold.remaining();
-    Await.until("it is renewed", () -> hold.remaining().compareTo(left) > 0);
+    AtomicReference<Duration> left = new AtomicReference<>(hold.remaining());
+    Await.until("it is renewed", () -> {
+      Duration now = hold.remaining();
+      return now.compareTo(left.getAndSet(now)) > 0;
+    });
   }
 
   /** A node is killed: its replica takes over, the hold goes on there, and holds at other nodes never mattered. */
