@@ -24,11 +24,13 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * Runs the verifier on servers of its own, with all faults: {@code dev/verify [--seed N] [--seconds N] [--write]
- * [STORE...]}.
+ * Runs the verifier on servers of its own, with all faults: {@code dev/verify [--seed N] [--seconds N]
+ * [--lease SECONDS] [--write] [STORE...]}.
  */
 public final class FaultRuns {
-  private static final Duration LEASE = Duration.ofSeconds(2);
+  /** As short as can be, so that much happens: on a busy machine a request may not be answered in a third of it. */
+  static final Duration LEASE = Duration.ofSeconds(2);
+
   private static final int CLIENTS = 8;
   private static final int USAGE = 64;
   private static final int LEASES = 12;
@@ -37,6 +39,7 @@ public final class FaultRuns {
   private final List<String> stores = new ArrayList<>();
   private long seed = ThreadLocalRandom.current().nextLong(1_000_000);
   private long seconds = SECONDS;
+  private Duration lease = LEASE;
   private boolean write;
 
   private FaultRuns() {}
@@ -46,7 +49,7 @@ public final class FaultRuns {
     FaultRuns runs = new FaultRuns();
     if (!runs.understands(List.of(arguments))) {
       System.err.println(
-          "usage: dev/verify [--seed N] [--seconds N] [--write] [STORE...]; the stores are "
+          "usage: dev/verify [--seed N] [--seconds N] [--lease SECONDS] [--write] [STORE...]; the stores are "
               + String.join(", ", Servers.all().keySet()));
       System.exit(USAGE);
     }
@@ -59,6 +62,7 @@ public final class FaultRuns {
         switch (arguments.get(i)) {
           case "--seed" -> seed = Long.parseLong(arguments.get(++i));
           case "--seconds" -> seconds = Long.parseLong(arguments.get(++i));
+          case "--lease" -> lease = Duration.ofSeconds(Long.parseLong(arguments.get(++i)));
           case "--write" -> write = true;
           default -> stores.add(arguments.get(i));
         }
@@ -75,7 +79,7 @@ public final class FaultRuns {
     boolean passed = true;
     for (Map.Entry<String, Supplier<StartedServer>> each : Servers.all().entrySet()) {
       if (stores.isEmpty() || stores.contains(each.getKey())) {
-        Survival survival = run(each.getKey(), each.getValue(), seed, seconds);
+        Survival survival = run(each.getKey(), each.getValue(), seed, seconds, lease);
         System.out.print(survival.row());
         survival.verdict().violations().forEach(System.out::println);
         rows.append(survival.row());
@@ -99,8 +103,10 @@ public final class FaultRuns {
    * Runs the verifier on one server of its own, with all faults that it can be given.
    *
    * @param seconds for how long there are faults, at least: longer where leases are
+   * @param wanted the lease, or that of the store if its shortest is longer
    */
-  static Survival run(String store, Supplier<StartedServer> start, long seed, long seconds)
+  static Survival run(
+      String store, Supplier<StartedServer> start, long seed, long seconds, Duration wanted)
       throws Exception {
     try (StartedServer server = start.get()) {
       Guarantees guarantees;
@@ -108,7 +114,7 @@ public final class FaultRuns {
         guarantees = looks.guarantees();
       }
       Duration lease =
-          guarantees.shortestLease().compareTo(LEASE) > 0 ? guarantees.shortestLease() : LEASE;
+          guarantees.shortestLease().compareTo(wanted) > 0 ? guarantees.shortestLease() : wanted;
       // where leases are long, more time is needed for as many faults
       long most = Math.max(seconds, lease.toSeconds() * LEASES);
       Set<Fault> faults = EnumSet.of(Fault.PAUSE, Fault.KILL);
@@ -134,7 +140,8 @@ public final class FaultRuns {
       if (verdict.outcome() == Verdict.Outcome.BROKEN) {
         keep(verification, store);
       }
-      return new Survival(store, server.version(), seed, seconds, guarantees, faults, verdict);
+      return new Survival(
+          store, server.version(), seed, seconds, wanted, guarantees, faults, verdict);
     }
   }
 

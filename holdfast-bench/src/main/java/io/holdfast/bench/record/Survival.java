@@ -4,6 +4,7 @@ package io.holdfast.bench.record;
 import io.holdfast.Guarantees;
 import io.holdfast.verify.Verdict;
 import io.holdfast.verify.VerifySettings.Fault;
+import java.time.Duration;
 import java.util.Set;
 
 /** One store's line in the record. */
@@ -12,6 +13,7 @@ record Survival(
     String version,
     long seed,
     long seconds,
+    Duration lease,
     Guarantees guarantees,
     Set<Fault> injected,
     Verdict verdict) {
@@ -26,7 +28,9 @@ record Survival(
 
   String row() {
     return "| " + version + cells() + " | " + broken() + " | `dev/verify --seed " + seed
-        + " --seconds " + seconds + " " + store + "` |\n";
+        + " --seconds " + seconds
+        + (lease.equals(FaultRuns.LEASE) ? "" : " --lease " + lease.toSeconds())
+        + " " + store + "` |\n";
   }
 
   /** What was expected of each fault, and seen. */
