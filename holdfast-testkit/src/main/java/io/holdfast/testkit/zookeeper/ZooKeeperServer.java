@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.testkit.zookeeper;
 
-import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.ServerProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -180,12 +179,7 @@ public final class ZooKeeperServer implements AutoCloseable {
   }
 
   void awaitServing() {
-    Await.until("ZooKeeper serves at " + address(), () -> {
-      if (!process.isRunning()) {
-        throw new AssertionError("ZooKeeper has ended: " + process.log());
-      }
-      return serves();
-    });
+    process.awaitAnswer(this::serves);
   }
 
   /** As kill -9: nothing is flushed, nobody is told. */
