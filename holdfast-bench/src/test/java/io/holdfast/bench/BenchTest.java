@@ -12,10 +12,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The bench runs, all of it; how fast, no test says. */
+@Tag("all")
 class BenchTest {
   private static final List<String> WRITTEN_INTO =
       List.of("README.md", "README.zh-CN.md", "docs/choosing.md");

@@ -13,12 +13,17 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code holdfast bench}, in processes of its own. */
+@Tag("fast")
+@Tag("stores")
+@Isolated
 class BenchCommandTest {
   @RegisterExtension
   final Processes processes = new Processes();

@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The commands that look, with real processes on a SQLite file. */
+@Execution(ExecutionMode.CONCURRENT)
 class CommandsTest {
   @RegisterExtension
   final Processes processes = new Processes();

@@ -3,10 +3,12 @@ package io.holdfast.cli;
 
 import io.holdfast.testkit.consul.ConsulCluster;
 import io.holdfast.testkit.process.LazyServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** {@code holdfast} on a Consul cluster of three. */
+@Tag("stores")
 class ConsulClusterCommandsTest {
   @RegisterExtension
   static final LazyServer<ConsulCluster> CLUSTER = new LazyServer<>(ConsulCluster::new);

@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.testkit.consul.ConsulServer;
 import io.holdfast.testkit.process.LazyServer;
 import io.holdfast.testkit.process.ServerProcess;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** {@code holdfast} with {@code --store consul://}, in processes of its own, on a real server. */
+@Tag("stores")
 class ConsulCommandsTest {
   @RegisterExtension
   static final LazyServer<ConsulServer> SERVER = new LazyServer<>(ConsulServer::with);

@@ -10,10 +10,12 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A disk that is full or may not be written: a small one of the test's own, in a mount namespace (Linux). */
+@Tag("all")
 class DiskTest {
   @RegisterExtension
   final Processes processes = new Processes();

@@ -3,10 +3,12 @@ package io.holdfast.cli;
 
 import io.holdfast.testkit.etcd.EtcdCluster;
 import io.holdfast.testkit.process.LazyServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** {@code holdfast} on an etcd cluster of three. */
+@Tag("stores")
 class EtcdClusterCommandsTest {
   @RegisterExtension
   static final LazyServer<EtcdCluster> CLUSTER = new LazyServer<>(EtcdCluster::new);

@@ -11,8 +11,11 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -21,6 +24,9 @@ import org.junit.jupiter.params.provider.ValueSource;
  * another program are bash's: a shell that starts them by vfork(2) cannot be stopped together with a child that was before
  * its exec, and no shell around it is told of the stop then, ours or any other.
  */
+@Tag("fast")
+@Tag("stores")
+@Execution(ExecutionMode.CONCURRENT)
 class PromptTest {
   private static Path tree = Path.of("set before all tests");
 

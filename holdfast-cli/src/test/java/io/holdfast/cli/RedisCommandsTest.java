@@ -4,12 +4,14 @@ package io.holdfast.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.testkit.process.ServerProcess;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** {@code holdfast} with {@code --store redis...://}, in processes of its own, on real servers. */
+@Tag("stores")
 class RedisCommandsTest {
   @RegisterExtension
   final Processes processes = new Processes();

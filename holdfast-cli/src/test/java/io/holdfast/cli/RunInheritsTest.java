@@ -10,10 +10,13 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the command has from whoever started {@code holdfast}, as if that stood not between them. */
+@Execution(ExecutionMode.CONCURRENT)
 class RunInheritsTest {
   @RegisterExtension
   final Processes processes = new Processes();

@@ -3,13 +3,19 @@ package io.holdfast.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code holdfast run} when somebody signals, stops or kills it; without a terminal. */
+@Tag("fast")
+@Tag("stores")
+@Execution(ExecutionMode.CONCURRENT)
 class RunSignalsTest {
   private static final String LOOP = "while :; do sleep 0.05; done";
 

@@ -9,10 +9,13 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code holdfast run} with real processes on a SQLite file: what it runs, what it waits for, how it ends. */
+@Execution(ExecutionMode.CONCURRENT)
 class RunTest {
   @RegisterExtension
   final Processes processes = new Processes();

@@ -14,11 +14,13 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** {@code holdfast} with {@code --store jdbc:...}, in processes of its own, on real servers. */
+@Tag("stores")
 class SqlCommandsTest {
   private static final Pattern PREFIX = Pattern.compile("holdfast\\.prefix=(\\w+)");
 

@@ -7,10 +7,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code holdfast run} with a stderr that takes nothing: a full pipe that nobody reads. */
+@Execution(ExecutionMode.CONCURRENT)
 class StuckStderrTest {
   @RegisterExtension
   final Processes processes = new Processes();

@@ -12,6 +12,8 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -19,6 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * {@code supervise.sh}, held at one of its lines while something happens: what a busy machine does rarely happens here each
  * time.
  */
+@Execution(ExecutionMode.CONCURRENT)
 class SupervisorTest {
   @RegisterExtension
   final Processes processes = new Processes();

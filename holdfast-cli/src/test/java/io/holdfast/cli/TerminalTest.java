@@ -9,10 +9,13 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code holdfast run} on a terminal, without a shell in front of it; with one: see {@link LauncherTest}. */
+@Execution(ExecutionMode.CONCURRENT)
 class TerminalTest {
   private static final String LOOP = "while :; do sleep 0.05; done";
 

@@ -11,12 +11,17 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code holdfast verify}: ours passes, what proves nothing is not said to, and what was seen is told whatever comes. */
+@Tag("fast")
+@Tag("stores")
+@Isolated
 class VerifyCommandTest {
   private static final Pattern EVALUATED = Pattern.compile("cmdstat_evalsha:calls=(\\d+)");
 

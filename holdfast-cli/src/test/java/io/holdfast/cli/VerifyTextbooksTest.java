@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * {@code holdfast verify --protocol}: each of the textbook's locks is caught with what it is known for, and where it needs
  * servers of its own for that, ours passes on them as well.
  */
+@Tag("all")
 class VerifyTextbooksTest {
   /** How many seeds a lock from the textbooks may take to be caught. */
   private static final int SEEDS = 5;

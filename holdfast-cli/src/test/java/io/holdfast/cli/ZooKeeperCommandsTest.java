@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.testkit.process.LazyServer;
 import io.holdfast.testkit.process.ServerProcess;
 import io.holdfast.testkit.zookeeper.ZooKeeperServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** {@code holdfast} with {@code --store zookeeper://}, in processes of its own, on a real server. */
+@Tag("stores")
 class ZooKeeperCommandsTest {
   @RegisterExtension
   static final LazyServer<ZooKeeperServer> SERVER = new LazyServer<>(ZooKeeperServer::alone);

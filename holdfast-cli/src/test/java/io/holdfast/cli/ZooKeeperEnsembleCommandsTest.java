@@ -3,10 +3,12 @@ package io.holdfast.cli;
 
 import io.holdfast.testkit.process.LazyServer;
 import io.holdfast.testkit.zookeeper.ZooKeeperEnsemble;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** {@code holdfast} on a ZooKeeper ensemble of three. */
+@Tag("stores")
 class ZooKeeperEnsembleCommandsTest {
   @RegisterExtension
   static final LazyServer<ZooKeeperEnsemble> ENSEMBLE =

@@ -12,11 +12,13 @@ import io.holdfast.testkit.consul.ConsulServer;
 import io.holdfast.testkit.process.LazyServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A server that asks for tokens: what is needed, what is refused, and a token that is exchanged. */
+@Tag("stores")
 class ConsulAclTest {
   private static final String ROOT = "5f3e1a5e-0000-4000-8000-000000000001";
   private static final String RULES = "key_prefix \\\"holdfast/\\\" { policy = \\\"write\\\" }"

@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.testkit.Await;
 import java.io.IOException;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The JVM's common pool is others', and may be busy with waiting for a lock, even this one. */
+@Tag("stores")
 class ConsulBusyPoolTest {
   @Test
   void answers_needNoThreadOfTheCommonPool() throws IOException {

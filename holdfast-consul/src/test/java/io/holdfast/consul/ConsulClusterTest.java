@@ -17,9 +17,11 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A cluster of three, of which members die, hang, and are cut off. */
+@Tag("all")
 class ConsulClusterTest {
   /** Long enough for an election on a busy machine. */
   private static final LockOptions LONG =

@@ -16,9 +16,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A server that dies and hangs while locks are held and waited for, a network that is cut, and operators. */
+@Tag("all")
 class ConsulFaultsTest {
   private static final LockOptions LONG =
       LockOptions.builder().leaseFor(Duration.ofSeconds(60)).build();

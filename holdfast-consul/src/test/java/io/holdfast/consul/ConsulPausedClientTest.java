@@ -10,9 +10,11 @@ import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.LockTakerProcess;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Renewals of a client that is stopped for a time, as by a debugger or a host that sleeps. */
+@Tag("stores")
 class ConsulPausedClientTest {
   private static final LockOptions LONG =
       LockOptions.builder().leaseFor(Duration.ofSeconds(60)).build();

@@ -19,11 +19,13 @@ import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Servers that speak TLS: who is let in, who is refused, and what the one who is refused is told. */
+@Tag("stores")
 class ConsulTlsTest {
   @TempDir
   @SuppressWarnings("NullAway.Init")

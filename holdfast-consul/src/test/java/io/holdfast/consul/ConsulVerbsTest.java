@@ -21,9 +21,11 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The verbs on a real server, through a network that can lose answers, and what they leave there. */
+@Tag("stores")
 class ConsulVerbsTest {
   private static final Duration LEASE = Duration.ofSeconds(60);
 

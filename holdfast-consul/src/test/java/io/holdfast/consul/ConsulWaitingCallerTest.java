@@ -10,6 +10,7 @@ import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreRuntime;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.contract.StoreContract;
 import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
@@ -22,8 +23,14 @@ import java.util.concurrent.ForkJoinPool;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Transactions on the thread that waits for them anyway. */
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(value = StoreContract.SHARED, mode = ResourceAccessMode.READ)
 class ConsulWaitingCallerTest {
   private static final Duration LEASE = Duration.ofSeconds(10);
 

@@ -101,8 +101,13 @@ public class HandOverLincheckTest {
 
   @Test
   void behavesAsAQueueForOneLock() {
+    check(15);
+  }
+
+  /** As often as the tier has time for: {@link LincheckAtLengthTest}. */
+  static void check(int iterations) {
     new StressOptions()
-        .iterations(40)
+        .iterations(iterations)
         .invocationsPerIteration(1_000)
         .threads(3)
         .actorsPerThread(4)

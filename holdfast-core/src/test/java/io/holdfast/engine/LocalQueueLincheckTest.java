@@ -86,8 +86,13 @@ public class LocalQueueLincheckTest {
 
   @Test
   void behavesAsAQueue() {
+    check(3);
+  }
+
+  /** As often as the tier has time for: {@link LincheckAtLengthTest}. */
+  static void check(int iterations) {
     new ModelCheckingOptions()
-        .iterations(10)
+        .iterations(iterations)
         .invocationsPerIteration(200)
         .actorsBefore(0)
         .sequentialSpecification(Model.class)

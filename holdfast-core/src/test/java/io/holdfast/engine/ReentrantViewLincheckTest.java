@@ -60,8 +60,13 @@ public class ReentrantViewLincheckTest {
 
   @Test
   void behavesAsAReentrantLock() {
+    check(15);
+  }
+
+  /** As often as the tier has time for: {@link LincheckAtLengthTest}. */
+  static void check(int iterations) {
     new StressOptions()
-        .iterations(40)
+        .iterations(iterations)
         .invocationsPerIteration(1_000)
         .threads(3)
         .actorsPerThread(4)

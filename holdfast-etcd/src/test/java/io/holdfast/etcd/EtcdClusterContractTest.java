@@ -2,8 +2,10 @@
 package io.holdfast.etcd;
 
 import io.holdfast.testkit.contract.StoreContract;
+import org.junit.jupiter.api.Tag;
 
 /** The contract on an etcd cluster of three. */
+@Tag("stores")
 class EtcdClusterContractTest extends StoreContract {
   EtcdClusterContractTest() {
     super("etcd-cluster", EtcdClusterUnderTest::new);

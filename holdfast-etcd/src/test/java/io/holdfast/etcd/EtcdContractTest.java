@@ -2,8 +2,10 @@
 package io.holdfast.etcd;
 
 import io.holdfast.testkit.contract.StoreContract;
+import org.junit.jupiter.api.Tag;
 
 /** The contract on one etcd server. */
+@Tag("stores")
 class EtcdContractTest extends StoreContract {
   EtcdContractTest() {
     super("etcd", EtcdUnderTest::new);

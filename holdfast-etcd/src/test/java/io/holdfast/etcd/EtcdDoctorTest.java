@@ -15,9 +15,11 @@ import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What {@code doctor} finds, and what it finds in clusters that are not well. */
+@Tag("stores")
 class EtcdDoctorTest {
   private static <T> T started(String uri, Function<LockStore, T> use) {
     RecordingStart engine = new RecordingStart();

@@ -10,9 +10,11 @@ import io.holdfast.LockOptions;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A lock that is to be kept after its hold takes a look, a lease and a transaction; others may come between. */
+@Tag("stores")
 class EtcdKeptTest {
   private final String prefix = EtcdUnderTest.nextPrefix();
   private final EtcdOperator operator = new EtcdOperator(prefix);

@@ -12,10 +12,12 @@ import io.holdfast.testkit.Await;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Leases whose requests take long, and leases that have ended. */
+@Tag("stores")
 class EtcdLeaseTest {
   private static final Duration LEASE = DrivenEtcd.LEASE;
 

@@ -17,11 +17,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Servers that require a login: who is let in, what the others are told, and logins that end while locks are in use. */
+@Tag("stores")
 class EtcdLoginTest {
   private static final LockOptions LONG =
       LockOptions.builder().leaseFor(Duration.ofSeconds(60)).build();

@@ -21,10 +21,12 @@ import java.time.Instant;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Requests overtake each other, fail half-way, and lose their answers; and what of it stays on this side. */
+@Tag("stores")
 class EtcdOrderTest {
   private static final Duration LEASE = DrivenEtcd.LEASE;
   private static final Duration KEEP_FOR = Duration.ofMinutes(50);

@@ -19,9 +19,11 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The way to the server is cut off and mended, while somebody else still reaches it; and leases that operators end. */
+@Tag("all")
 class EtcdOutageTest {
   private static final LockOptions LONG =
       LockOptions.builder().leaseFor(Duration.ofSeconds(60)).build();

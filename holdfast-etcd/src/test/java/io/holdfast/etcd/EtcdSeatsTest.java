@@ -21,6 +21,7 @@ import java.time.Instant;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * Claims that have the key of an earlier one: no server is left with a key for each claim, and no claim meets
  * another's end.
  */
+@Tag("stores")
 class EtcdSeatsTest {
   private static final Duration KEEP_FOR = Duration.ofMinutes(1);
 

@@ -20,10 +20,12 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The verbs on a real server, and what they leave there. */
+@Tag("stores")
 class EtcdVerbsTest {
   private static final Duration LEASE = DrivenEtcd.LEASE;
 

@@ -14,10 +14,12 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** 200 buyers, each of whom clicks in four copies of the shop at once; 150 pieces; locks in Redis, orders in SQL. */
+@Tag("stores")
 class FlashSaleProcessesTest {
   private static final int PIECES = 150;
   private static final int LEASE_MILLIS = 1_000;

@@ -16,12 +16,14 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Eight processes move money between ten accounts, in each of the three ways; no money comes or goes. */
+@Tag("stores")
 class TransfersProcessesTest {
   private static final int BANKS = 8;
   private static final long ALL_THE_MONEY = TransferMachine.ACCOUNTS * TransferMachine.BALANCE;

@@ -20,11 +20,13 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What a transfer answers; and what happens to one that is stopped between reading and writing. */
+@Tag("stores")
 class TransfersTest {
   private static final LockOptions OPTIONS = LockOptions.builder().build();
 

@@ -26,11 +26,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Requests that run on the thread that waits for them. */
+@Tag("stores")
 class CallersThreadTest {
   /** The longest with which callers run their requests themselves. */
   private static final Duration LONG_REQUEST = Duration.ofSeconds(5);

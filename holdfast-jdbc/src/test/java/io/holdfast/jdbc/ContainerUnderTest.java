@@ -6,6 +6,7 @@ import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.contract.Capability;
 import io.holdfast.testkit.contract.StoreUnderTest;
+import io.holdfast.testkit.process.Occupancy;
 import io.holdfast.testkit.process.ServerProcess;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
@@ -20,21 +21,25 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Assumptions;
 import org.testcontainers.containers.ContainerLaunchException;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.utility.DockerImageName;
 
 /**
- * One server of a kind in a container for all tests of this JVM, emptied after each. Its images flush each commit. Without
+ * One server of a kind in a container for all tests of this JVM, emptied when none is on it. Its images flush each commit. Without
  * Docker its tests are not run, even if all stores are required.
  */
 final class ContainerUnderTest implements StoreUnderTest {
   private static final Duration PULLED_AND_STARTED = Duration.ofMinutes(3);
   private static final Map<ContainerKind, Server> SERVERS = new EnumMap<>(ContainerKind.class);
 
+  private static final Map<ContainerKind, Occupancy> TESTS = new ConcurrentHashMap<>();
+
   private final ContainerKind kind;
   private final Server server;
+  private final Occupancy tests;
 
   /** A container, and the address of its database, which stays the same when it is started again. */
   private record Server(GenericContainer<?> container, String url) {
@@ -58,6 +63,17 @@ final class ContainerUnderTest implements StoreUnderTest {
       return DriverManager.getConnection(url, ContainerKind.USER, ContainerKind.PASSWORD);
     }
 
+    void empty() {
+      try (Connection connection = connect();
+          Statement statement = connection.createStatement()) {
+        for (String table : tables(connection)) {
+          statement.execute("DELETE FROM " + table);
+        }
+      } catch (SQLException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+
     void awaitAnswer() {
       Await.until("the server in the container answers", () -> {
         try (Connection connection = connect()) {
@@ -73,6 +89,8 @@ final class ContainerUnderTest implements StoreUnderTest {
   ContainerUnderTest(ContainerKind kind) {
     this.kind = kind;
     this.server = server(kind);
+    this.tests = TESTS.computeIfAbsent(kind, each -> new Occupancy(server::empty));
+    tests.enter();
   }
 
   private static Server server(ContainerKind kind) {
@@ -140,14 +158,7 @@ final class ContainerUnderTest implements StoreUnderTest {
 
   @Override
   public void close() {
-    try (Connection connection = server.connect();
-        Statement statement = connection.createStatement()) {
-      for (String table : tables(connection)) {
-        statement.execute("DELETE FROM " + table);
-      }
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
-    }
+    tests.leave();
   }
 
   private static List<String> tables(Connection connection) throws SQLException {

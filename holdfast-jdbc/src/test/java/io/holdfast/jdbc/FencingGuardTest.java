@@ -17,12 +17,14 @@ import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Old tokens are refused, on every database and at every isolation. */
+@Tag("stores")
 class FencingGuardTest {
   private static final List<Integer> ISOLATIONS = List.of(
       Connection.TRANSACTION_READ_COMMITTED,

@@ -11,12 +11,15 @@ import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.sql.SqlKind;
 import io.holdfast.testkit.sql.SqlServer;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Settings for the application's own data source, and the parameters of an address, say the same. */
+@Tag("fast")
+@Tag("stores")
 class JdbcSettingsTest {
   private static final JdbcSettings ALL = JdbcSettings.builder()
       .schema("locks")

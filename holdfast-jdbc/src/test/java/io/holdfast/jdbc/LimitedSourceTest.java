@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.Ticker;
 import io.holdfast.spi.StoreException;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.contract.StoreContract;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
@@ -18,10 +19,16 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A data source that gives no connection, and says nothing. */
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(value = StoreContract.SHARED, mode = ResourceAccessMode.READ)
 class LimitedSourceTest {
   private static final Duration BRIEF = Duration.ofSeconds(1);
 

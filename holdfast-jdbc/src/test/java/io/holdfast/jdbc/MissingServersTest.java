@@ -34,7 +34,7 @@ class MissingServersTest {
   private static final List<String> SERVERS =
       List.of("postgres", "mariadbd", "mysqld", "redis-server", "etcd", "consul");
 
-  private static final int SUITES = 23;
+  private static final int SUITES = 24;
 
   @TempDir
   private Path folder;

@@ -19,11 +19,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The SQL that the page for operators shows is SQL that the servers understand, and says what the page says. */
+@Tag("stores")
 class OperationsPageTest {
   /** Surefire starts tests in their module's folder. */
   private static final Path PAGE = Path.of("..", "docs", "operations.md");

@@ -16,10 +16,12 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Work is committed once, and only if nobody else came first. */
+@Tag("stores")
 class OptimisticLockTest {
   private static final Duration LONG = Duration.ofMinutes(1);
 

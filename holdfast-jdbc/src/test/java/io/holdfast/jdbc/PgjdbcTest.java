@@ -13,9 +13,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The connection that listens has sockets that do not make a message wait, and none of the messages is lost by that. */
+@Tag("fast")
+@Tag("stores")
 class PgjdbcTest {
   @Test
   void listening_tellsTheDriverOfOurSockets() {

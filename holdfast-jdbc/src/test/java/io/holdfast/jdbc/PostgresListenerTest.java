@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -34,6 +35,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * Waiters on PostgreSQL hear of releases. Looks are so rare here, 20 s apart, that none of them is why one is told in
  * time.
  */
+@Tag("stores")
 class PostgresListenerTest {
   private static final String RARELY = "holdfast.poll=10s";
   private static final Duration SOON = Duration.ofSeconds(8);

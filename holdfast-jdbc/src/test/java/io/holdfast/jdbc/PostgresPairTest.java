@@ -12,9 +12,11 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What stands around a PostgreSQL of ours: a replica that takes its place, and pgbouncer in front of it. */
+@Tag("all")
 class PostgresPairTest {
   private static final String ROWS = "SELECT id FROM rows_of_test ORDER BY id";
 

@@ -36,11 +36,13 @@ import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A proxy that lends sessions out for a transaction each: pgbouncer in transaction mode. */
+@Tag("stores")
 class PostgresProxyTest {
   private static final int CYCLES = 60;
   private static final int SESSIONS = 4;

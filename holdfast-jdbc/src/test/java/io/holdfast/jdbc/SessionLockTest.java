@@ -18,11 +18,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Session locks exclude, end with their connection, and leave none behind. */
+@Tag("stores")
 class SessionLockTest {
   private static final Duration SHORT = Duration.ofMillis(100);
   private static final Duration LONG = Duration.ofMinutes(1);

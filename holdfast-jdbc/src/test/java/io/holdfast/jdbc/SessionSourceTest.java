@@ -11,9 +11,11 @@ import java.sql.SQLException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Whether sessions stay with their connections is asked by one thread for all. */
+@Tag("stores")
 class SessionSourceTest {
   private final AtomicInteger asked = new AtomicInteger();
   private final CompletableFuture<String> released = new CompletableFuture<>();

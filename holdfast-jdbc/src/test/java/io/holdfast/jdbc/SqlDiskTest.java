@@ -22,11 +22,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A real server whose tables have no room left: what is there can be changed in place, and nothing can grow. */
+@Tag("all")
 class SqlDiskTest {
   private static final String SIZE = "4m";
   private static final int MANY = 20_000;

@@ -33,11 +33,13 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What commits wait for, what a failover keeps, and what doctor says of both. */
+@Tag("all")
 class SqlDurabilityTest {
   private static final String RELAXED = "holdfast.durability=relaxed";
 

@@ -22,11 +22,13 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A server that may be read and not written: a replica, or one that was switched over. */
+@Tag("all")
 class SqlReadOnlyTest {
   private static final LockOptions LONG =
       LockOptions.builder().leaseFor(Duration.ofMinutes(5)).build();

@@ -13,10 +13,12 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The servers that the tests of the SQL stores stand on. */
+@Tag("stores")
 class SqlServersTest {
   private static final int TIMEOUT_MILLIS = 300;
 

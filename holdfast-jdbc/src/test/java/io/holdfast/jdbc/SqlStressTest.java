@@ -27,6 +27,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -34,6 +35,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Twelve threads of three clients on two names at a time, in every mode, while old rows are deleted without a pause. The
  * names change, so that those that come again were deleted meanwhile: the first attempts of all threads make the row anew.
  */
+@Tag("all")
 class SqlStressTest {
   private static final int CLIENTS = 3;
   private static final int THREADS = 12;

@@ -6,21 +6,27 @@ import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.contract.Capability;
 import io.holdfast.testkit.contract.StoreUnderTest;
+import io.holdfast.testkit.process.Occupancy;
 import io.holdfast.testkit.sql.SqlKind;
 import io.holdfast.testkit.sql.SqlServer;
 import java.util.EnumSet;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
-/** One server of a kind for all tests of this JVM, emptied before and after each. */
+/** One server of a kind for all tests of this JVM, emptied when none is on it. */
 final class SqlUnderTest implements StoreUnderTest {
+  private static final Map<SqlKind, Occupancy> TESTS = new ConcurrentHashMap<>();
+
   private final SqlKind kind;
+  private final Occupancy tests;
   final SqlServer server;
 
   SqlUnderTest(SqlKind kind) {
     this.kind = kind;
     this.server = kind.shared();
-    // others use it, too, and leave what they like
-    server.emptyTables();
+    this.tests = TESTS.computeIfAbsent(kind, each -> new Occupancy(server::emptyTables));
+    tests.enter();
   }
 
   @Override
@@ -77,6 +83,6 @@ final class SqlUnderTest implements StoreUnderTest {
 
   @Override
   public void close() {
-    server.emptyTables();
+    tests.leave();
   }
 }

@@ -35,10 +35,12 @@ import java.util.concurrent.CompletionStage;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Each verb on each kind of database server, with its corners. */
+@Tag("stores")
 class SqlVerbsTest {
   private final List<AutoCloseable> open = new ArrayList<>();
   private @Nullable SqlUnderTest opened;

@@ -12,6 +12,7 @@ import io.holdfast.spi.Ended;
 import io.holdfast.spi.Kept;
 import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreException;
+import io.holdfast.testkit.contract.StoreContract;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -28,8 +29,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Somebody else's transaction keeps the file, as a process that was stopped in the middle of one would. */
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(value = StoreContract.SHARED, mode = ResourceAccessMode.READ)
 class SqliteBusyTest {
   @TempDir
   private Path folder;

@@ -17,10 +17,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A small disk of its own, that can be filled and made read-only. Needs the right to mount, else it is skipped. */
+@Tag("all")
 class SqliteDiskTest {
   @TempDir
   private Path folder;

@@ -18,12 +18,14 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * A node that was to take over a slot, and never did: it is connected to for as long as it is asked. The clients are
  * impatient, so that they leave it soon; what a slow machine does not answer them in time is asked again.
  */
+@Tag("stores")
 class AskedNodeTest {
   private static final LockOptions LONG =
       LockOptions.builder().leaseFor(Duration.ofMinutes(10)).build();

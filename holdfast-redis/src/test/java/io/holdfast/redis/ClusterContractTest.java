@@ -2,8 +2,10 @@
 package io.holdfast.redis;
 
 import io.holdfast.testkit.contract.StoreContract;
+import org.junit.jupiter.api.Tag;
 
 /** The contract on a cluster of six nodes. */
+@Tag("stores")
 class ClusterContractTest extends StoreContract {
   ClusterContractTest() {
     super("redis-cluster", ClusterUnderTest::new);

@@ -43,10 +43,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What is done to a real cluster, and what becomes of the holds and waits of its clients. */
+@Tag("all")
 class ClusterFaultsTest {
   /** Long enough that only a renewal or a message can be what a test sees. */
   private static final LockOptions LONG =

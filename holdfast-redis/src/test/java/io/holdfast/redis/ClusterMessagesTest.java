@@ -19,10 +19,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Who is told of a hand-over in a cluster: the node's own subscribers; all nodes only where that cannot be. */
+@Tag("stores")
 class ClusterMessagesTest {
   private static final int NAMES = 30;
 

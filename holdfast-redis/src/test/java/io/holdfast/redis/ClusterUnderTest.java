@@ -6,12 +6,13 @@ import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.contract.Capability;
 import io.holdfast.testkit.contract.StoreUnderTest;
 import io.holdfast.testkit.process.LazyServer;
+import io.holdfast.testkit.process.Occupancy;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 
-/** A cluster of six nodes for all tests of this JVM, emptied after each. */
+/** A cluster of six nodes for all tests of this JVM, emptied when none is on it. */
 final class ClusterUnderTest implements StoreUnderTest {
   /** Longer than any test of the contract stalls its store: it does not want a failover, which has tests of its own. */
   private static final Duration NODE_TIMEOUT = Duration.ofMinutes(5);
@@ -19,12 +20,20 @@ final class ClusterUnderTest implements StoreUnderTest {
   private static final LazyServer<ClusterServers> SHARED =
       new LazyServer<>(() -> new ClusterServers(NODE_TIMEOUT));
 
+  private static final Occupancy TESTS = new Occupancy(
+      () -> primaries(SHARED.get()).forEach(each -> each.call(redis -> redis.flushall())));
+
   private final ClusterServers servers;
   private final List<RedisServer> primaries;
 
   ClusterUnderTest() {
     this.servers = SHARED.get();
-    this.primaries = servers.servers().subList(0, 3);
+    this.primaries = primaries(servers);
+    TESTS.enter();
+  }
+
+  private static List<RedisServer> primaries(ClusterServers servers) {
+    return servers.servers().subList(0, 3);
   }
 
   @Override
@@ -71,6 +80,6 @@ final class ClusterUnderTest implements StoreUnderTest {
 
   @Override
   public void close() {
-    primaries.forEach(each -> each.call(redis -> redis.flushall()));
+    TESTS.leave();
   }
 }

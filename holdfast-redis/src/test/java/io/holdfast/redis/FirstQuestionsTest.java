@@ -11,12 +11,14 @@ import io.holdfast.testkit.Await;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.ScriptOutputType;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is asked on a connection before it is used. */
+@Tag("stores")
 class FirstQuestionsTest {
   @RegisterExtension
   static final ProxiedRedis REDIS = new ProxiedRedis();

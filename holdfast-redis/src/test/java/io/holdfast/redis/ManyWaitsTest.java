@@ -13,9 +13,11 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** 10,000 waits on 10,000 names in one process: what they cost does not grow with them. */
+@Tag("all")
 class ManyWaitsTest {
   private static final int NAMES = 10_000;
   private static final int KEYS_OF_A_WAIT = 3;

@@ -12,12 +12,14 @@ import io.holdfast.LockOptions;
 import io.holdfast.testkit.Await;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The message that tells a waiter of its grant: missed, late, doubled. And a network that parts client and server. */
+@Tag("stores")
 class MessageFatesTest {
   private static final LockOptions LONG = ProxiedRedis.LONG;
 

@@ -27,10 +27,12 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** One-time tokens: one of many is accepted, and what is accepted is only what was issued. */
+@Tag("stores")
 class OneTimeTokensTest {
   private static final Duration LONG = Duration.ofMinutes(10);
   private static final int SUBMITS = 50;

@@ -4,9 +4,11 @@ package io.holdfast.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.api.sync.RedisCommands;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Whose turn it is when a lease has ended and nobody has handed the lock over. */
+@Tag("stores")
 class QueueTurnTest {
   private static final String[] KEYS = {"{turn}", "{turn}:q", "{turn}:w"};
   private static final String NEVER = "4503599627370496";

@@ -2,8 +2,10 @@
 package io.holdfast.redis;
 
 import io.holdfast.testkit.contract.StoreContract;
+import org.junit.jupiter.api.Tag;
 
 /** The contract on one Redis server that writes every change to its append-only file. */
+@Tag("stores")
 class RedisContractTest extends StoreContract {
   RedisContractTest() {
     super("redis", RedisUnderTest::new);

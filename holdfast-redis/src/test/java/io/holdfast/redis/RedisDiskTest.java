@@ -19,12 +19,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * A real server whose disk is full. With {@code appendfsync everysec} it refuses to write ({@code MISCONF}); with {@code
  * always} it ends, since it could not take back what it has answered.
  */
+@Tag("all")
 class RedisDiskTest {
   private static final LockOptions MIDDLING =
       LockOptions.builder().leaseFor(Duration.ofSeconds(12)).build();

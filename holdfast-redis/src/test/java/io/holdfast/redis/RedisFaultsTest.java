@@ -31,9 +31,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What is done to a real server, and what becomes of the holds and waits of its clients. */
+@Tag("all")
 class RedisFaultsTest {
   /** What {@code lock.lua} packs in front of the claim, in bytes. */
   private static final long RECORD_WITHOUT_CLAIM = 34;

@@ -25,9 +25,11 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** {@code holdfast.replicas}, on a primary with one replica: what counts, and what becomes of what does not. */
+@Tag("stores")
 class RedisReplicasTest {
   /** What {@code lock.lua} packs in front of the claim, in bytes. */
   private static final long RECORD_WITHOUT_CLAIM = 34;

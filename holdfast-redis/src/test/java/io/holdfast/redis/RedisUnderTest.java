@@ -6,17 +6,22 @@ import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.contract.Capability;
 import io.holdfast.testkit.contract.StoreUnderTest;
 import io.holdfast.testkit.process.LazyServer;
+import io.holdfast.testkit.process.Occupancy;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** One server for all tests of this JVM, emptied after each. */
+/** One server for all tests of this JVM, emptied when none is on it. */
 final class RedisUnderTest implements StoreUnderTest {
   private static final LazyServer<RedisServer> SHARED = new LazyServer<>(RedisServer::durable);
+
+  private static final Occupancy TESTS =
+      new Occupancy(() -> SHARED.get().call(redis -> redis.flushall()));
 
   private final RedisServer server;
 
   RedisUnderTest() {
     this.server = SHARED.get();
+    TESTS.enter();
   }
 
   @Override
@@ -61,6 +66,6 @@ final class RedisUnderTest implements StoreUnderTest {
 
   @Override
   public void close() {
-    server.call(redis -> redis.flushall());
+    TESTS.leave();
   }
 }

@@ -16,11 +16,13 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Real Redlock nodes whose clocks are moved: one of three is put up with, a majority is the declared exception. */
+@Tag("stores")
 class RedlockClockTest {
   private static final RedlockRule RULE =
       new RedlockRule(3, Duration.ofSeconds(9), Duration.ofMillis(500));

@@ -2,8 +2,10 @@
 package io.holdfast.redis;
 
 import io.holdfast.testkit.contract.StoreContract;
+import org.junit.jupiter.api.Tag;
 
 /** The contract on three independent Redis servers, without what only a store with an order can do. */
+@Tag("stores")
 class RedlockContractTest extends StoreContract {
   RedlockContractTest() {
     super("redlock", RedlockUnderTest::new);

@@ -36,6 +36,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -45,6 +46,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * What is done to five real nodes, and what becomes of holds and waits. Where a hold has to live on, or an answer has to
  * come, leases and requests have the time that a slow machine takes; what has to be waited out is short.
  */
+@Tag("all")
 class RedlockFaultsTest {
   private static final int NODES = 5;
   private static final RedlockRule RULE =

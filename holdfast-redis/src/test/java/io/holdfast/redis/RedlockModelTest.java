@@ -11,12 +11,14 @@ import java.util.List;
 import java.util.Random;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * The model's nodes are no fiction: the same questions, at the same times, get the same answers from a real server. The
  * time of each answer is the server's; the model is asked as of then.
  */
+@Tag("stores")
 class RedlockModelTest {
   private static final RedlockRule RULE =
       new RedlockRule(3, Duration.ofMillis(8), Duration.ofMillis(3));

@@ -13,9 +13,11 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Three nodes, whose names lead to other servers than before. */
+@Tag("stores")
 class RedlockNamesTest {
   private static final RedlockRule RULE =
       new RedlockRule(3, Duration.ofSeconds(3), RedlockRule.REACH);

@@ -5,19 +5,27 @@ import io.holdfast.spi.LockStore;
 import io.holdfast.testkit.contract.Capability;
 import io.holdfast.testkit.contract.StoreUnderTest;
 import io.holdfast.testkit.process.LazyServer;
+import io.holdfast.testkit.process.Occupancy;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** Three servers for all tests of this JVM, emptied after each. A restart is one of a minority. */
+/** Three servers for all tests of this JVM, emptied when none is on them. A restart is one of a minority. */
 final class RedlockUnderTest implements StoreUnderTest {
   private static final int NODES = 3;
   private static final LazyServer<RedlockNodes> SHARED = new LazyServer<>(
       () -> new RedlockNodes(new RedlockRule(NODES, Duration.ofHours(1), RedlockRule.REACH)));
 
-  private final RedlockNodes nodes = SHARED.get();
+  private static final Occupancy TESTS = new Occupancy(() -> SHARED.get().clear());
+
+  private final RedlockNodes nodes;
+
+  RedlockUnderTest() {
+    this.nodes = SHARED.get();
+    TESTS.enter();
+  }
 
   @Override
   public String version() {
@@ -90,6 +98,6 @@ final class RedlockUnderTest implements StoreUnderTest {
 
   @Override
   public void close() {
-    nodes.clear();
+    TESTS.leave();
   }
 }

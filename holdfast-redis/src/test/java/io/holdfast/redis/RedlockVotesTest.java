@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.api.sync.RedisCommands;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What one node says to requests that others have overtaken: of a claim's numbers, only the last one counts. */
+@Tag("stores")
 class RedlockVotesTest {
   private static final String MARKER = "holdfast:{}:m";
   private static final String RECORD = "holdfast:{x}";

@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,6 +29,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A server that answers and refuses: each refusal has its reason, is never taken for busy, and is over when it is over. */
+@Tag("stores")
 class RefusalsTest {
   private static final LockOptions LONG = ProxiedRedis.LONG;
   private static final int TRIES = 5;

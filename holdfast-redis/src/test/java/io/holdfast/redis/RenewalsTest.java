@@ -19,9 +19,11 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Locks that are renewed together have nothing else to do with each other. */
+@Tag("stores")
 class RenewalsTest {
   private final RedisServer server = RedisServer.forgetful();
   private final RecordingStart start = new RecordingStart();

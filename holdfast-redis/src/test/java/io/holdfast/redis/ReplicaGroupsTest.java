@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * A group of scripts and the one {@code WAIT} for them, on a server without replicas: none ever confirms. What is lost on
  * the way fails its own group as unknown, and no other.
  */
+@Tag("stores")
 class ReplicaGroupsTest {
   private static final String MINUTE = "60000000";
   private static final String SOON = "4503599627370496";

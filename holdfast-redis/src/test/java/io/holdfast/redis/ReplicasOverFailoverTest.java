@@ -14,9 +14,11 @@ import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.testkit.Await;
 import java.time.Duration;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** {@code holdfast.replicas} where there are failovers: with sentinels, and at each node of a cluster. */
+@Tag("all")
 class ReplicasOverFailoverTest {
   private static final LockOptions LONG =
       LockOptions.builder().leaseFor(Duration.ofMinutes(10)).build();

@@ -18,12 +18,14 @@ import io.holdfast.redis.RespFrames.Frame;
 import io.holdfast.testkit.Await;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Each verb's request, on its way to a real server: lost, doubled, late, or with its reply lost. */
+@Tag("stores")
 class RequestFatesTest {
   private static final LockOptions LONG = ProxiedRedis.LONG;
   private static final Duration PLENTY = Duration.ofSeconds(10);

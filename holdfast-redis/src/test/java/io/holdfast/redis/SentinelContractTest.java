@@ -2,8 +2,10 @@
 package io.holdfast.redis;
 
 import io.holdfast.testkit.contract.StoreContract;
+import org.junit.jupiter.api.Tag;
 
 /** The contract on a primary that is found by asking sentinels. */
+@Tag("stores")
 class SentinelContractTest extends StoreContract {
   SentinelContractTest() {
     super("redis-sentinel", SentinelUnderTest::new);

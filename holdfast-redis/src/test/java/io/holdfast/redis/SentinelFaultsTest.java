@@ -24,11 +24,13 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Failovers, graceful and not, and what becomes of the holds and waits of the clients. */
+@Tag("all")
 class SentinelFaultsTest {
   /** Long enough that only a renewal or a message can be what a test sees. */
   private static final LockOptions LONG =

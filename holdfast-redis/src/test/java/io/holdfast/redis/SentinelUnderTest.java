@@ -6,13 +6,17 @@ import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.contract.Capability;
 import io.holdfast.testkit.contract.StoreUnderTest;
 import io.holdfast.testkit.process.LazyServer;
+import io.holdfast.testkit.process.Occupancy;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** A primary, a replica and three sentinels for all tests of this JVM, emptied after each. */
+/** A primary, a replica and three sentinels for all tests of this JVM, emptied when none is on them. */
 final class SentinelUnderTest implements StoreUnderTest {
   private static final LazyServer<SentinelServers> SHARED =
       new LazyServer<>(() -> new SentinelServers(""));
+
+  private static final Occupancy TESTS =
+      new Occupancy(() -> SHARED.get().primary().call(redis -> redis.flushall()));
 
   private final SentinelServers servers;
   private final RedisServer primary;
@@ -20,6 +24,7 @@ final class SentinelUnderTest implements StoreUnderTest {
   SentinelUnderTest() {
     this.servers = SHARED.get();
     this.primary = servers.primary();
+    TESTS.enter();
   }
 
   @Override
@@ -64,6 +69,6 @@ final class SentinelUnderTest implements StoreUnderTest {
 
   @Override
   public void close() {
-    primary.call(redis -> redis.flushall());
+    TESTS.leave();
   }
 }

@@ -26,12 +26,14 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A server whose clock is moved while it runs: what stays, and what ends as the table of guarantees says. */
+@Tag("stores")
 class ServerClockTest {
   private static final LockOptions LONG =
       LockOptions.builder().leaseFor(Duration.ofDays(1)).build();

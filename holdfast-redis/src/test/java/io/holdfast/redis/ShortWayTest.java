@@ -8,6 +8,7 @@ import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.Test;
  * what the long ones do: the same random requests go to one lock with the scripts as they are, and to another with the
  * short way cut out.
  */
+@Tag("stores")
 class ShortWayTest {
   private static final String SHORT = "if packed and ";
   private static final String CUT = "if false and packed and ";

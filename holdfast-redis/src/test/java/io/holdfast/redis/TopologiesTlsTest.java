@@ -26,10 +26,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** TLS where there is more than one server: with sentinels and their primary, in a cluster, with Redlock. */
+@Tag("stores")
 class TopologiesTlsTest {
   @TempDir
   @SuppressWarnings("NullAway.Init")

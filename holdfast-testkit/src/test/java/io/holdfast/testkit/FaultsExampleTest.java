@@ -9,11 +9,18 @@ import io.holdfast.HoldState;
 import io.holdfast.Holdfast;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.memory.MemoryStore;
+import io.holdfast.testkit.contract.StoreContract;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The examples of the documentation of faults. */
 @ExtendWith(HoldfastExtension.class)
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(value = StoreContract.SHARED, mode = ResourceAccessMode.READ)
 class FaultsExampleTest {
   @Test
   void faults(Holdfast holdfast, Faults faults, ManualClock clock) throws Exception {

@@ -9,6 +9,7 @@ import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
 import io.holdfast.Scheduler;
 import io.holdfast.memory.MemoryStore;
+import io.holdfast.testkit.contract.StoreContract;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
@@ -18,8 +19,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The user's scheduler stops to work, or never did: leases are renewed and losses told all the same. */
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(value = StoreContract.SHARED, mode = ResourceAccessMode.READ)
 class RefusingSchedulerTest {
   private static final LockOptions BRIEF =
       LockOptions.builder().leaseFor(Duration.ofSeconds(9)).build();

@@ -16,10 +16,12 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The page, looked at in a browser that has no network. */
+@Tag("stores")
 class ReportTest {
   private static final Pattern CULPRIT =
       Pattern.compile("<rect x=\"([0-9.]+)\"[^>]* width=\"([0-9.]+)\" class=\"culprit\">");

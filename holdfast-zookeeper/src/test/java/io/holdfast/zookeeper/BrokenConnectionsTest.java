@@ -32,11 +32,13 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What happens while a connection is gone that comes back in the same session. */
 @Timeout(120)
+@Tag("stores")
 class BrokenConnectionsTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
 

@@ -21,11 +21,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Servers of an ensemble are killed and paused while locks are held and waited for. */
 @Timeout(120)
+@Tag("all")
 class EnsembleFaultsTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
 

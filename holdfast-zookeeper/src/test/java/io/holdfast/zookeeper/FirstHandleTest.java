@@ -15,11 +15,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A process that has no file descriptor left when it first asks for a lock, and has some later. */
 @Timeout(120)
+@Tag("stores")
 class FirstHandleTest {
   private final ZooKeeperServer server = ZooKeeperUnderTest.server();
 

@@ -16,11 +16,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A claim comes while the holder is leaving: it has seen the holder's node, and finds none to watch. */
 @Timeout(120)
+@Tag("stores")
 class LeavingHolderTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
 

@@ -20,6 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.Timeout;
  * jute.maxbuffer}, a megabyte); most of them wait in the process instead.
  */
 @Timeout(120)
+@Tag("stores")
 class ManyWaitersTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
   private static final int WAITERS = 10_000;

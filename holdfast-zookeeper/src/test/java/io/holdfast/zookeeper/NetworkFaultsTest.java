@@ -33,11 +33,13 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.KeeperException;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The network falls silent: between a client and its server, and between the servers. */
 @Timeout(120)
+@Tag("all")
 class NetworkFaultsTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
 

@@ -14,11 +14,13 @@ import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.zookeeper.ZooKeeperEnsemble;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** An ensemble that has had more than eight million leaders: the numbers of its transactions do not fit into a token. */
 @Timeout(120)
+@Tag("stores")
 class OldEnsembleTest {
   private static final long FIRST_TOO_MANY = 1L << 23;
 

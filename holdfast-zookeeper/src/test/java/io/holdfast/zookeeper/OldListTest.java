@@ -13,6 +13,7 @@ import io.holdfast.testkit.Await;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.Timeout;
  * on an ensemble of three, with a release at a follower and then a look at the leader, it showed the former holder twice.
  */
 @Timeout(120)
+@Tag("stores")
 class OldListTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
 

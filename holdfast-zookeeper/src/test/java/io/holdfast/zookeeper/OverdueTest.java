@@ -16,11 +16,13 @@ import io.holdfast.testkit.process.Tunnel;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The node of a waiter that was not refreshed for its lease is taken away, and is never granted and taken away. */
 @Timeout(120)
+@Tag("stores")
 class OverdueTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
   private static final Duration OVERDUE = ZooKeeperGuarantees.WAITER_LEASE.plusSeconds(1);

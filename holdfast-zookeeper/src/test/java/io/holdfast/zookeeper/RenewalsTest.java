@@ -25,11 +25,13 @@ import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A renewal lists only what has changed, and misses no change. */
 @Timeout(120)
+@Tag("stores")
 class RenewalsTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
 

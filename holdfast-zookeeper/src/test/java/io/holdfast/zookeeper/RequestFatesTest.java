@@ -18,11 +18,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** An attempt whose turn comes too late, and ends that have to look for their claim's node. */
 @Timeout(120)
+@Tag("stores")
 class RequestFatesTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
 

@@ -5,11 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A server tells the leader only of those from whom it has heard something. */
 @Timeout(120)
+@Tag("stores")
 class SignsOfLifeTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
   private static final Duration TICK = Duration.ofMillis(400);

@@ -22,11 +22,13 @@ import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What many claims leave behind while a session lives on, and how many it may have. */
 @Timeout(120)
+@Tag("stores")
 class WatchesTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
   private static final int CLAIMS = 200;

@@ -21,11 +21,13 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.data.ACL;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Each finding of the doctor, fired by a server that is so. */
 @Timeout(120)
+@Tag("stores")
 class ZooKeeperDoctorTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
 

@@ -31,12 +31,14 @@ import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What sessions, connections and an application's own client do to holds, on one server. */
 @Timeout(120)
 @SuppressWarnings("try") // a handle of ZooKeeper closes as it does
+@Tag("all")
 class ZooKeeperFaultsTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
 

@@ -32,12 +32,14 @@ import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Id;
 import org.apache.zookeeper.server.auth.DigestAuthenticationProvider;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Who we are to the servers, and whom the nodes belong to; chroots. */
 @Timeout(120)
+@Tag("stores")
 class ZooKeeperLoginTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
   private static final String LOGIN = "ann:s%40cret";

@@ -30,6 +30,7 @@ import java.util.stream.Stream;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -37,6 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** TLS: whom we trust, what we show, and what belongs to whom. */
 @Timeout(120)
+@Tag("stores")
 class ZooKeeperTlsTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
   private static final int STRICT_PORT = ServerProcess.freePort();

@@ -29,11 +29,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What the store says and does by itself, without an engine that would ask again. */
 @Timeout(120)
+@Tag("stores")
 class ZooKeeperVerbsTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
   private static final LockKey NAME = LockKey.of("a");

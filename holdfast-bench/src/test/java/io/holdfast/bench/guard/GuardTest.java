@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What locks cost is what the table says: no clock is looked at. */
+@Tag("stores")
 class GuardTest {
   private static final String TABLE = """
       Words.

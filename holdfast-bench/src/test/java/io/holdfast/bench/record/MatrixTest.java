@@ -7,12 +7,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * The matrix of the record, a row of it: each build runs the verifier on the server of one store, with all faults that it
  * can be given. Which one, and who is hit when, is the seed's; {@code -Dholdfast.matrix=SEED} does the same once more.
  */
+@Tag("all")
 class MatrixTest {
   private static final long SECONDS = 20;
 

@@ -19,6 +19,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** The operator's view: what is held, by whom; and ending it, but only what was seen. */
@@ -63,29 +64,41 @@ abstract class AdminContract extends Contract {
     assertFalse(isTaken());
     client().lock(name, brief()).acquire().detach();
     Await.until("it expired", () -> !isTaken());
-    assertTrue(names(observer().admin(), "").isEmpty());
+    assertTrue(names(observer().admin(), name).isEmpty());
   }
 
   /** Listing, by prefix, in the order of bytes. */
   @Test
   void list_byPrefix_isSorted() throws Exception {
-    List<String> names = List.of(
-        "a", "a/1", "a/10", "a/2", "a%", "a_", "aB", "ab", "b", "\u00e9", "\uff5e", "\ud83d\udd12");
+    List<String> names = Stream.of(
+            "a",
+            "a/1",
+            "a/10",
+            "a/2",
+            "a%",
+            "a_",
+            "aB",
+            "ab",
+            "b",
+            "\u00e9",
+            "\uff5e",
+            "\ud83d\udd12")
+        .map(each -> name + each)
+        .toList();
     Holdfast holdfast = client();
     List<Hold> holds = new ArrayList<>();
     for (String each : names) {
       holds.add(holdfast.lock(each, LONG).acquire());
     }
     LockAdmin admin = observer().admin();
-    assertEquals(names.stream().sorted(byBytes()).toList(), names(admin, ""));
-    assertEquals(List.of("a/1", "a/10", "a/2"), names(admin, "a/"));
-    assertEquals(List.of("a%"), names(admin, "a%"));
-    assertEquals(List.of("a_"), names(admin, "a_"));
-    assertEquals(List.of("aB"), names(admin, "aB"));
-    assertEquals(List.of("\ud83d\udd12"), names(admin, "\ud83d\udd12"));
-    assertTrue(names(admin, "zzz").isEmpty());
+    assertEquals(names.stream().sorted(byBytes()).toList(), names(admin, name));
+    assertEquals(List.of(name + "a/1", name + "a/10", name + "a/2"), names(admin, name + "a/"));
+    for (String only : List.of("a%", "a_", "aB", "\ud83d\udd12")) {
+      assertEquals(List.of(name + only), names(admin, name + only));
+    }
+    assertTrue(names(admin, name + "zzz").isEmpty());
     holds.forEach(Hold::close);
-    assertTrue(names(admin, "").isEmpty());
+    assertTrue(names(admin, name).isEmpty());
   }
 
   /** More locks than a page holds. */
@@ -94,9 +107,10 @@ abstract class AdminContract extends Contract {
     Holdfast holdfast = client();
     List<Hold> holds = new ArrayList<>();
     for (int i = 0; i < 300; i++) {
-      holds.add(holdfast.lock(String.format(Locale.ROOT, "lock-%03d", i), LONG).acquire());
+      holds.add(
+          holdfast.lock(String.format(Locale.ROOT, "%s-%03d", name, i), LONG).acquire());
     }
-    List<String> listed = names(observer().admin(), "lock-");
+    List<String> listed = names(observer().admin(), name);
     assertEquals(300, listed.size());
     assertEquals(listed.stream().sorted().distinct().toList(), listed);
     holds.forEach(Hold::close);

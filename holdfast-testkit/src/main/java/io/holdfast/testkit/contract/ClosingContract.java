@@ -15,10 +15,8 @@ import io.holdfast.LockInfo;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.Verb;
 import java.time.Duration;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** Closing a client: its holds are invalid first, its waits fail, and then the store has nothing of it. */
@@ -39,7 +37,7 @@ abstract class ClosingContract extends Contract {
       hold.close();
     }
     assertFalse(view.isHeldByCurrentThread());
-    assertTrue(observer().admin().list("").stream().noneMatch(LockInfo::isTaken));
+    assertTrue(observer().admin().list(name).stream().noneMatch(LockInfo::isTaken));
   }
 
   /** The holds are invalid before the store hears of their release. */
@@ -135,27 +133,5 @@ abstract class ClosingContract extends Contract {
     assertFalse(hold.isValid());
     faulty.faults().heal();
     awaitNothingInStore();
-  }
-
-  /** No thread of a client outlives it. */
-  @Test
-  void close_endsItsThreads() throws Exception {
-    Set<Thread> before = Thread.getAllStackTraces().keySet();
-    Holdfast holdfast = client();
-    DistributedLock lock = holdfast.lock(name, briefRenewed());
-    try (Hold hold = lock.acquire()) {
-      CompletableFuture<Hold> waits = lock.acquireAsync();
-      assertTrue(hold.release());
-      Await.value(waits.thenApply(Hold::release));
-    }
-    holdfast.close();
-    Await.until("its threads have ended", () -> newThreads(before).isEmpty());
-  }
-
-  private static Set<Thread> newThreads(Set<Thread> before) {
-    return Thread.getAllStackTraces().keySet().stream()
-        .filter(thread -> !before.contains(thread) && thread.isAlive())
-        .filter(thread -> thread.getName().contains("holdfast"))
-        .collect(Collectors.toSet());
   }
 }

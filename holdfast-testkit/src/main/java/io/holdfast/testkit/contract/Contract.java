@@ -25,13 +25,21 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
  * What all suites share: a store of its own for every test, clients that are closed after it, and the check that ends
- * every test: when all clients are gone, the store holds no lock and no waiter (P4).
+ * every test: when all clients are gone, the store holds no lock and no waiter of it (P4).
+ *
+ * <p>Tests run side by side, where JUnit is told to run any so: they wait for leases most of their time.
  */
 @Timeout(120)
 @ExtendWith(ContractExtension.class)
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(value = StoreContract.SHARED, mode = ResourceAccessMode.READ)
 abstract class Contract {
   /** Long enough that no pause of a busy machine ends it. */
   static final LockOptions LONG =
@@ -65,13 +73,13 @@ abstract class Contract {
 
   private boolean observerIsClosed;
 
-  /** A lock name that no other test uses. */
+  /** A lock name that no other test uses, and no other's begins with it: tests run side by side on one server. */
   @SuppressWarnings("NullAway.Init") // set before each test
   String name;
 
   /** Takes the store of one test, before anything else is done in it. */
   final void begin(StoreUnderTest fresh, String test) {
-    name = test + "-" + NAMES.incrementAndGet();
+    name = NAMES.incrementAndGet() + "-" + test;
     store = fresh;
     observer = Holdfast.builder()
         .store(store.open())
@@ -87,8 +95,8 @@ abstract class Contract {
     tasks.forEach(Task::join);
     try (Holdfast looks = observerIsClosed ? client() : observer) {
       Await.until(
-          "nothing is left in the store (there is " + looks.admin().list("") + ")",
-          () -> looks.admin().list("").stream().noneMatch(Contract::isSomething));
+          "nothing is left in the store (there is " + looks.admin().list(name) + ")",
+          () -> looks.admin().list(name).stream().noneMatch(Contract::isSomething));
     }
   }
 

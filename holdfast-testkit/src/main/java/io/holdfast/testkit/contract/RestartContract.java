@@ -12,8 +12,10 @@ import io.holdfast.LockOptions;
 import java.time.Duration;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** P1 and P3 across a restart of the store, as far as it declares them. */
+@ResourceLock(StoreContract.SHARED)
 abstract class RestartContract extends Contract {
   /** A restart between two grants does not make tokens small again. */
   @Test

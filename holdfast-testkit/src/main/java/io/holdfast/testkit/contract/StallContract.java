@@ -19,8 +19,10 @@ import io.holdfast.testkit.Await;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** P4, P6 and P7 on a store that really hangs: nothing hangs with it, and nothing is left when it goes on. */
+@ResourceLock(StoreContract.SHARED)
 abstract class StallContract extends Contract {
   private boolean stalled;
 

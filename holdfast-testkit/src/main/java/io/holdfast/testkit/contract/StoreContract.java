@@ -26,10 +26,19 @@ import org.opentest4j.TestAbortedException;
  * matrix says why, if no store can be made: its constructor throws {@link TestAbortedException}, as {@link
  * io.holdfast.testkit.process.ServerProcess#of} does without the server's program.
  *
+ * <p>Where JUnit is told to run tests in parallel, they run side by side, apart from the suites that stop the server. So locks of
+ * other tests may be in the store, under names of their own.
+ *
  * <p>{@code -Dholdfast.contract=Names} runs one suite, {@code -Dholdfast.contract=Names.test} one test of it.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 public abstract class StoreContract {
+  /**
+   * What tests share, the server and this JVM, as JUnit's {@code @ResourceLock} names it: all suites read it, and one that stops
+   * the server, or counts the JVM's threads, has it alone. Other classes that run beside a contract read it, too.
+   */
+  public static final String SHARED = "io.holdfast.testkit.contract.shared";
+
   private final String kind;
   private final Supplier<? extends StoreUnderTest> maker;
   private @Nullable Access access;
@@ -118,6 +127,9 @@ public abstract class StoreContract {
 
   @Nested
   class Closing extends ClosingContract {}
+
+  @Nested
+  class Threads extends ThreadsContract {}
 
   @Nested
   class HandOver extends HandOverContract {}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.architecture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.Dependency;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Tags;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The tier of a test class is a tag: none is tier "fast", which needs nothing but a JDK. CONTRIBUTING.md says what belongs
+ * where.
+ */
+class TiersTest {
+  private static final Path BUILD =
+      Path.of(System.getProperty("holdfast.buildDirectory", "target"));
+
+  private static final String SERVER = "io.holdfast.testkit.process.ServerProcess";
+
+  private static final Set<String> TAGS = Set.of("fast", "stores", "all", "matrix");
+
+  /** What reaches for a server's program, and need not find it. */
+  private static final Map<String, String> WITHOUT_A_SERVER = Map.of(
+      "io.holdfast.cli.Processes", "can start a server, for those of its users that have a tag",
+      "io.holdfast.verify.CrewTest", "asks whether a process has ended",
+      "io.holdfast.jdbc.MissingServersTest", "is about servers that are not there",
+      "io.holdfast.zookeeper.ZooKeeperContractTest", "has its server from Maven");
+
+  private static final JavaClasses CLASSES = new ClassFileImporter().importPaths(folders());
+
+  private static List<Path> folders() {
+    try {
+      return Sources.modules().stream()
+          .map(module -> module.resolve(BUILD))
+          .flatMap(built -> Stream.of(built.resolve("test-classes"), built.resolve("classes")))
+          .filter(Files::isDirectory)
+          .filter(folder -> folder.endsWith("test-classes") || isTestKit(folder))
+          .toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static boolean isTestKit(Path folder) {
+    return Files.exists(folder.resolve("io/holdfast/testkit"));
+  }
+
+  @Test
+  void everyClassThatNeedsAServer_hasATier() {
+    List<String> untagged = testClasses().stream()
+        .filter(each -> tags(each).isEmpty() && reachesAServer(each))
+        .map(JavaClass::getName)
+        .toList();
+    assertThat(untagged)
+        .as("need a server, and have no @Tag(\"stores\") or @Tag(\"all\")")
+        .isEmpty();
+  }
+
+  /** A misspelt one would be in no tier. */
+  @Test
+  void everyTag_isKnown() {
+    assertThat(testClasses())
+        .hasSizeGreaterThan(200)
+        .allSatisfy(each -> assertThat(tags(each)).as(each.getName()).isSubsetOf(TAGS));
+  }
+
+  private static List<JavaClass> testClasses() {
+    return CLASSES.stream()
+        .filter(each -> each.getSimpleName().endsWith("Test") && !each.isNestedClass())
+        .filter(each -> !each.getSimpleName().endsWith("UnderTest"))
+        .toList();
+  }
+
+  private static List<String> tags(JavaClass test) {
+    List<String> tags = new ArrayList<>();
+    for (JavaClass each = test; each != null; each = each.getRawSuperclass().orElse(null)) {
+      each.tryGetAnnotationOfType(Tag.class).ifPresent(tag -> tags.add(tag.value()));
+      each.tryGetAnnotationOfType(Tags.class)
+          .ifPresent(all -> Stream.of(all.value()).forEach(tag -> tags.add(tag.value())));
+    }
+    return tags;
+  }
+
+  private static boolean reachesAServer(JavaClass test) {
+    Set<JavaClass> seen = new HashSet<>();
+    Deque<JavaClass> open = new ArrayDeque<>(List.of(test));
+    while (!open.isEmpty()) {
+      JavaClass each = open.pop();
+      if (each.getName().equals(SERVER)) {
+        return true;
+      }
+      if (seen.add(each) && !WITHOUT_A_SERVER.containsKey(each.getName())) {
+        each.getDirectDependenciesFromSelf().stream()
+            .map(Dependency::getTargetClass)
+            .filter(target -> CLASSES.contain(target.getName()))
+            .forEach(open::push);
+      }
+    }
+    return false;
+  }
+}
