@@ -169,7 +169,7 @@ abstract class AdminContract extends Contract {
     faulty.faults().goSilent();
     Await.until("the hold is lost", () -> !hold.isValid());
     Await.until("the store shows it as free", () -> !isTaken());
-    assertTrue(names(observer().admin(), "").isEmpty());
+    assertTrue(names(observer().admin(), name).isEmpty());
     assertEquals(Duration.ZERO, inStore().map(LockInfo::leaseLeft).orElse(Duration.ZERO));
   }
 

@@ -55,6 +55,7 @@ abstract class Contract {
   private static final Duration LIVED_THROUGH = Duration.ofSeconds(6);
 
   private static final int RELEASES = 3;
+  private static final int LOGINS = 3;
 
   /** A wait that only a failing test spends. */
   static final Duration PLENTY = Await.PATIENCE;
@@ -81,11 +82,21 @@ abstract class Contract {
   final void begin(StoreUnderTest fresh, String test) {
     name = NAMES.incrementAndGet() + "-" + test;
     store = fresh;
-    observer = Holdfast.builder()
-        .store(store.open())
-        .clientName("observer")
-        .requestTimeout(PATIENT)
-        .build();
+    observer = connected(() ->
+        Holdfast.builder().store(store.open()).clientName("observer").requestTimeout(PATIENT));
+  }
+
+  /** Connects. A machine that stands still for longer than a driver has for a login is no reason for a test to fail. */
+  private static Holdfast connected(Supplier<Holdfast.Builder> builder) {
+    for (int i = 1; ; i++) {
+      try {
+        return builder.get().build();
+      } catch (StoreUnavailableException e) {
+        if (i == LOGINS || e.reason() != Reason.UNREACHABLE) {
+          throw e;
+        }
+      }
+    }
   }
 
   /** Closes the clients, and looks whether they left anything in the store. */
@@ -115,9 +126,11 @@ abstract class Contract {
 
   /** Opens a client with settings. */
   final Holdfast client(Consumer<Holdfast.Builder> settings) {
-    Holdfast.Builder builder = Holdfast.builder().store(store.open()).requestTimeout(PATIENT);
-    settings.accept(builder);
-    Holdfast client = builder.build();
+    Holdfast client = connected(() -> {
+      Holdfast.Builder builder = Holdfast.builder().store(store.open()).requestTimeout(PATIENT);
+      settings.accept(builder);
+      return builder;
+    });
     clients.add(client);
     return client;
   }

@@ -84,6 +84,8 @@ public abstract class MySqlFamily extends SqlServer {
         "--innodb-flush-log-at-trx-commit=1",
         "--innodb-doublewrite=ON",
         "--skip-ssl",
+        // eight tests side by side have several clients each
+        "--max-connections=300",
         "--skip-name-resolve"));
     arguments.addAll(SMALL);
     arguments.addAll(asRoot());

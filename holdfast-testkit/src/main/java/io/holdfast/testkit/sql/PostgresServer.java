@@ -143,6 +143,8 @@ public final class PostgresServer extends SqlServer {
         "ssl=off",
         "shared_buffers=16MB",
         "dynamic_shared_memory_type=mmap",
+        // eight tests side by side have several clients each
+        "max_connections=300",
         "jit=off"));
     all.addAll(settings);
     List<String> arguments = new ArrayList<>(List.of("-D", data().toString()));
