@@ -6,8 +6,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 
 /** The line of a crontab, as it stands in this module's README, with its times scaled down. */
+@Tag("stores")
 class HourlyCrontabTest extends HourlyMessageCases {
   /** The first contact with the store is within the wait here; when it takes all of it, the answer is 69 and not 75. */
   private static final int FIRST_CONTACT_MILLIS =

@@ -13,14 +13,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * One message in every case, from four processes on one SQLite file. The hour is scaled down: what others wait is as
  * long as a case needs, and what is kept is longer than any test takes, as 50 minutes are against 5.
  */
-@Execution(ExecutionMode.CONCURRENT)
 abstract class HourlyMessageCases {
   private static final int MACHINES = 4;
   private static final int PATIENCE = Integer.getInteger("holdfast.patience", 1);

@@ -45,6 +45,7 @@ final class Machine {
     boolean sent;
     try (Holdfast holdfast = Holdfast.builder()
         .store("sqlite:" + machine.folder.resolve("locks.db"))
+        .requestTimeout(PATIENCE)
         .listener(Machine::tell)
         .build()) {
       DistributedLock lock = holdfast.lock("hourly-message", options);
