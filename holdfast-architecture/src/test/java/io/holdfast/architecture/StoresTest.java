@@ -44,6 +44,10 @@ class StoresTest {
 
   private static final boolean BEYOND = Boolean.getBoolean("holdfast.beyond");
 
+  /** Whether a contract that belongs to the run and was not run fails it, whatever is said of servers. */
+  private static final boolean CONTRACTS_ARE_REQUIRED =
+      "required".equals(System.getProperty("holdfast.contracts"));
+
   /** Their contract is in the tier that needs no server but those that Maven brings; all others' is in "stores". */
   private static final List<String> FAST = List.of("memory", "sqlite", "zookeeper");
 
@@ -74,7 +78,7 @@ class StoresTest {
       }
     }
     System.out.println(matrix);
-    if (ServerPrograms.areRequired()) {
+    if (ServerPrograms.areRequired() || CONTRACTS_ARE_REQUIRED) {
       assertThat(notRun).as("stores whose contract was not run").isEmpty();
     }
   }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.properties.CanBeAnnotated;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -31,9 +32,13 @@ class TiersTest {
   private static final Path BUILD =
       Path.of(System.getProperty("holdfast.buildDirectory", "target"));
 
-  private static final String SERVER = "io.holdfast.testkit.process.ServerProcess";
+  /** What starts a server's program, or another that not every machine has. */
+  private static final Set<String> SERVERS = Set.of(
+      "io.holdfast.testkit.process.ServerProcess", "io.holdfast.testkit.process.ServerPrograms");
 
-  private static final Set<String> TAGS = Set.of("fast", "stores", "all", "matrix");
+  /** "matrix" is in every tier. */
+  private static final Set<Set<String>> TIERS =
+      Set.of(Set.of(), Set.of("stores"), Set.of("fast", "stores"), Set.of("all"), Set.of("matrix"));
 
   /** What reaches for a server's program, and need not find it. */
   private static final Map<String, String> WITHOUT_A_SERVER = Map.of(
@@ -50,15 +55,10 @@ class TiersTest {
           .map(module -> module.resolve(BUILD))
           .flatMap(built -> Stream.of(built.resolve("test-classes"), built.resolve("classes")))
           .filter(Files::isDirectory)
-          .filter(folder -> folder.endsWith("test-classes") || isTestKit(folder))
           .toList();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-  }
-
-  private static boolean isTestKit(Path folder) {
-    return Files.exists(folder.resolve("io/holdfast/testkit"));
   }
 
   @Test
@@ -72,12 +72,22 @@ class TiersTest {
         .isEmpty();
   }
 
-  /** A misspelt one would be in no tier. */
+  /** A misspelt one would be in no tier; and a class is in one as a whole. */
   @Test
-  void everyTag_isKnown() {
+  void everyTag_isATierOfItsClass() {
     assertThat(testClasses())
-        .hasSizeGreaterThan(200)
-        .allSatisfy(each -> assertThat(tags(each)).as(each.getName()).isSubsetOf(TAGS));
+        .hasSizeGreaterThan(250)
+        .allSatisfy(
+            each -> assertThat(Set.copyOf(tags(each))).as(each.getName()).isIn(TIERS));
+    assertThat(CLASSES)
+        .filteredOn(each -> each.getMethods().stream().anyMatch(TiersTest::isTagged)
+            || (each.isNestedClass() && isTagged(each)))
+        .as("a tag that is not on a class of its own file")
+        .isEmpty();
+  }
+
+  private static boolean isTagged(CanBeAnnotated each) {
+    return each.isAnnotatedWith(Tag.class) || each.isAnnotatedWith(Tags.class);
   }
 
   private static List<JavaClass> testClasses() {
@@ -102,10 +112,13 @@ class TiersTest {
     Deque<JavaClass> open = new ArrayDeque<>(List.of(test));
     while (!open.isEmpty()) {
       JavaClass each = open.pop();
-      if (each.getName().equals(SERVER)) {
+      if (SERVERS.contains(each.getName())) {
         return true;
       }
       if (seen.add(each) && !WITHOUT_A_SERVER.containsKey(each.getName())) {
+        CLASSES.stream()
+            .filter(inner -> inner.getEnclosingClass().filter(each::equals).isPresent())
+            .forEach(open::push);
         each.getDirectDependenciesFromSelf().stream()
             .map(Dependency::getTargetClass)
             .filter(target -> CLASSES.contain(target.getName()))

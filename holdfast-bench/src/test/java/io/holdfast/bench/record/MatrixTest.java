@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * The matrix of the record, a row of it: each build runs the verifier on the server of one store, with all faults that it
+ * The matrix of the record, a row of it: each build of tier "all" runs the verifier on the server of one store, with all faults that it
  * can be given. Which one, and who is hit when, is the seed's; {@code -Dholdfast.matrix=SEED} does the same once more.
  */
 @Tag("all")

@@ -18,11 +18,14 @@ import io.holdfast.testkit.FaultyStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Execution;
@@ -137,7 +140,15 @@ abstract class Contract {
 
   /** Opens a client behind a network that can be made to fail. */
   final Faulty faulty(Consumer<Holdfast.Builder> settings) {
-    return faulty(settings, script -> {});
+    AtomicReference<@Nullable FaultyStore> last = new AtomicReference<>();
+    Holdfast client = connected(() -> {
+      FaultyStore fresh = new FaultyStore(store.open());
+      last.set(fresh);
+      Holdfast.Builder builder = Holdfast.builder().store(fresh).requestTimeout(PATIENT);
+      settings.accept(builder);
+      return builder;
+    });
+    return opened(client, Objects.requireNonNull(last.get()));
   }
 
   /** Opens a client behind a network that fails from the beginning. */
@@ -146,7 +157,10 @@ abstract class Contract {
     script.accept(faulty.faults());
     Holdfast.Builder builder = Holdfast.builder().store(faulty).requestTimeout(PATIENT);
     settings.accept(builder);
-    Holdfast client = builder.build();
+    return opened(builder.build(), faulty);
+  }
+
+  private Faulty opened(Holdfast client, FaultyStore faulty) {
     clients.add(client);
     faults.add(faulty.faults());
     return new Faulty(client, faulty.faults(), faulty);

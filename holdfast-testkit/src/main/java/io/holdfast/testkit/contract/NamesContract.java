@@ -18,9 +18,9 @@ import org.junit.jupiter.api.Test;
 
 /** Names: two of them are one lock only if their bytes are equal, and what is no name is refused. */
 abstract class NamesContract extends Contract {
-  /** Every one of these is a lock of its own, on every store. */
   private static final Pattern OF_ANOTHER_TEST = Pattern.compile("^\\d+-");
 
+  /** Every one of these is a lock of its own, on every store. */
   private static final List<String> DIFFERENT = List.of(
       "order",
       "Order",

@@ -58,7 +58,7 @@ public abstract class StoreContract {
    *
    * @param kind the kind of store, as the matrix shows it; for example {@code sqlite}. No other contract of the same module
    *     has it
-   * @param maker makes a fresh, empty instance of the store: for each test, and once to ask what it declares. It throws
+   * @param maker makes a fresh instance of the store, with nothing of former tests in it: for each test, and once to ask what it declares. It throws
    *     {@link TestAbortedException} with the reason if there can be none on this machine; if it throws anything else, all
    *     tests fail
    */

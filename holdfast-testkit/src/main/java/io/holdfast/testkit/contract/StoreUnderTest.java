@@ -74,7 +74,11 @@ public interface StoreUnderTest extends AutoCloseable {
     return Duration.ofSeconds(30);
   }
 
-  /** Throws away what was stored. All clients are closed by then. */
+  /**
+   * Throws away what was stored. All clients of this test are closed by then. Where tests run side by side, others may be on the
+   * same server: what is thrown away is under a prefix of this instance's own, or {@link
+   * io.holdfast.testkit.process.Occupancy} says when no test is there.
+   */
   @Override
   void close();
 }
