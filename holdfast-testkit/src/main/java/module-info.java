@@ -14,6 +14,7 @@ module io.holdfast.testkit {
   exports io.holdfast.testkit.contract;
   exports io.holdfast.testkit.etcd;
   exports io.holdfast.testkit.history;
+  exports io.holdfast.testkit.log;
   exports io.holdfast.testkit.process;
   exports io.holdfast.testkit.sim;
   exports io.holdfast.testkit.sql;

@@ -9,6 +9,7 @@ import io.holdfast.Ticker;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -179,22 +180,35 @@ class TimerTest {
     assertThat(late).containsExactly(Timer.HEARTBEAT_NANOS);
   }
 
+  /** Its failure is logged, and the others are due all the same. */
   @Test
   void entryThatFails_doesNotStopTheOthers() {
-    timer.set(
-        new Timed() {
-          @Override
-          void due() {
-            throw new IllegalStateException("for the test");
-          }
-        },
-        5);
-    Entry next = new Entry();
-    timer.set(next, 6);
-    Entry later = new Entry();
-    timer.set(later, 500);
-    passNanos(10);
-    passNanos(1_000);
-    assertThat(fired).containsExactly(next, later);
+    Logger logger = Logger.getLogger("io.holdfast");
+    List<@Nullable Throwable> logged = new ArrayList<>();
+    logger.setFilter(line -> {
+      logged.add(line.getThrown());
+      return false;
+    });
+    IllegalStateException failure = new IllegalStateException("for the test");
+    try {
+      timer.set(
+          new Timed() {
+            @Override
+            void due() {
+              throw failure;
+            }
+          },
+          5);
+      Entry next = new Entry();
+      timer.set(next, 6);
+      Entry later = new Entry();
+      timer.set(later, 500);
+      passNanos(10);
+      passNanos(1_000);
+      assertThat(fired).containsExactly(next, later);
+    } finally {
+      logger.setFilter(null);
+    }
+    assertThat(logged).containsExactly(failure);
   }
 }

@@ -13,6 +13,7 @@ import io.holdfast.spi.Kept;
 import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.spi.StoreException;
+import io.holdfast.testkit.log.Warns;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.charset.Charset;
@@ -339,6 +340,7 @@ class SqliteFileTest {
   /** Two files must not look like one lock for longer than need be: the next renewal tells the old holder. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
+  @Warns("was deleted or replaced")
   void aReplacedFile_isNoticed(boolean withItsLog) throws IOException {
     Path file = folder.resolve("locks.db");
     try (Client old = new Client(file).connect()) {
@@ -359,6 +361,7 @@ class SqliteFileTest {
 
   /** Who only acquires and releases notices within a second of its clock. */
   @Test
+  @Warns("was deleted or replaced")
   void aReplacedFile_isNoticedByAttemptsToo() throws IOException {
     Path file = folder.resolve("locks.db");
     ManualTicker ticker = new ManualTicker();

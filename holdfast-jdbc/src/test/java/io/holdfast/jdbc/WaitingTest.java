@@ -10,6 +10,7 @@ import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.StoreEvents;
 import io.holdfast.spi.StoreRuntime;
+import io.holdfast.testkit.log.Warns;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -113,6 +114,7 @@ class WaitingTest {
 
   /** No thread could be made for a look: the next one is not kept waiting by it. */
   @Test
+  @Warns("no look for free locks could begin")
   void lookThatCannotBegin_isFollowedByOthers() {
     waiting.add(claim(false));
     looksAfter.clear();

@@ -16,6 +16,7 @@ import io.holdfast.spi.Ended;
 import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreEvents;
 import io.holdfast.spi.StoreRuntime;
+import io.holdfast.testkit.log.Warns;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -100,6 +101,7 @@ class CallerWaitsTest {
 
   /** The release of a lost hold is told at once that it is not ours, whatever the store has to be told. */
   @Test
+  @Warns("hold lost: LEASE_ENDED")
   void releaseOfALostHold_doesNotWait() throws Exception {
     LockOptions fixed = LockOptions.builder().renew(false).build();
     Hold hold = holdfast.lock("job", fixed).acquire();

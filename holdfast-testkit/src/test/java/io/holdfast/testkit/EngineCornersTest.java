@@ -14,6 +14,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.memory.MemoryDatabase;
 import io.holdfast.memory.MemoryStore;
+import io.holdfast.testkit.log.Warns;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -161,6 +162,7 @@ class EngineCornersTest {
   /** A thread lost its hold and another one has the lock: the first one's way out does not touch the second one's. */
   @Test
   @SuppressWarnings("LockNotBeforeTry") // how it is locked and unlocked is what is tested
+  @Warns("hold lost: SESSION_ENDED")
   void unlock_afterALoss_leavesTheNextOwnerAlone(Holdfast holdfast, Faults faults)
       throws Exception {
     JavaLock lock = holdfast.lock(NAME).asJavaLock();
@@ -191,6 +193,7 @@ class EngineCornersTest {
 
   /** The lease has ended by the clock, but no timer has run: a try asks the store, and does not say busy. */
   @Test
+  @Warns("hold lost: LEASE_ENDED")
   void tryAcquire_onceTheLeaseHasEnded_asksTheStore(
       Holdfast holdfast, Faults faults, ManualClock clock) throws Exception {
     Hold hold = holdfast.lock(NAME).acquire();
@@ -206,6 +209,7 @@ class EngineCornersTest {
 
   /** A release that never got through: the store is asked what it still has, until it answers, and not after. */
   @Test
+  @Warns("did not confirm its end")
   void reconciler_asksUntilItIsAnswered(Holdfast holdfast, Faults faults, ManualClock clock)
       throws Exception {
     Hold hold = holdfast.lock(NAME).acquire();
@@ -219,6 +223,7 @@ class EngineCornersTest {
 
   /** What was once over stays over, whoever asked first, and whatever the wall clock says later. */
   @Test
+  @Warns("hold lost: LEASE_ENDED")
   void remaining_onceZero_isFinal(Holdfast holdfast, ManualClock clock) throws Exception {
     Hold hold = holdfast.lock(NAME).acquire();
     clock.stepWall(LEASE);

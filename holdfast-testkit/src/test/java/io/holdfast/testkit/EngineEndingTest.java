@@ -7,6 +7,7 @@ import io.holdfast.Hold;
 import io.holdfast.HoldState;
 import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
+import io.holdfast.testkit.log.Warns;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -47,6 +48,7 @@ class EngineEndingTest {
    * answered: what it has left is ended, although nothing is unanswered any more.
    */
   @Test
+  @Warns("hold lost: GONE")
   void gone_withAnAttemptAppliedBehindIt(
       Holdfast holdfast, Faults faults, ManualClock clock, Rival rival) {
     LockOptions options = LockOptions.builder().leaseFor(Duration.ofSeconds(3)).build();
@@ -90,6 +92,7 @@ class EngineEndingTest {
 
   /** The wall clock is set forward by a lease, somebody looks at the hold, and it is set back. */
   @Test
+  @Warns("hold lost: LEASE_ENDED")
   void wallClock_setForwardAndBack(Holdfast holdfast, ManualClock clock) throws Exception {
     Hold hold = holdfast.lock(NAME).acquire();
     clock.stepWall(LockOptions.DEFAULT_LEASE);

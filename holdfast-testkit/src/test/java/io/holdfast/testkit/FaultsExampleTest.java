@@ -10,6 +10,7 @@ import io.holdfast.Holdfast;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.memory.MemoryStore;
 import io.holdfast.testkit.contract.StoreContract;
+import io.holdfast.testkit.log.Warns;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Execution;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @ResourceLock(value = StoreContract.SHARED, mode = ResourceAccessMode.READ)
 class FaultsExampleTest {
   @Test
+  @Warns("hold lost: SESSION_ENDED")
   void faults(Holdfast holdfast, Faults faults, ManualClock clock) throws Exception {
     faults.on(Verb.ATTEMPT).once().loseReply(); // granted in the store, and nobody hears of it
     Hold hold = clock.whileTimePasses(() -> holdfast.lock("order:42").acquire());

@@ -14,6 +14,7 @@ import io.holdfast.OnLost;
 import io.holdfast.engine.SteppedCall;
 import io.holdfast.memory.MemoryDatabase;
 import io.holdfast.memory.MemoryStore;
+import io.holdfast.testkit.log.Warns;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
@@ -41,6 +42,7 @@ class LossInterruptTest {
 
   /** The loss comes between the grant and the return of {@code acquire}, here from a listener on the same thread. */
   @Test
+  @Warns("hold lost: SESSION_ENDED")
   void lostOnTheWayToTheAcquirer_interruptsItWhenItReturns() throws Exception {
     List<Boolean> interruptedEarly = new ArrayList<>();
     LockListener loser = event -> {
@@ -60,6 +62,7 @@ class LossInterruptTest {
 
   /** The loss comes while the acquirer has not run since the grant: it never has that hold, and is not interrupted. */
   @Test
+  @Warns("hold lost: SESSION_ENDED")
   void lostBeforeTheAcquirerRan_interruptsNobody() {
     try (Holdfast holdfast = client(event -> {});
         Holdfast other = Holdfast.builder()

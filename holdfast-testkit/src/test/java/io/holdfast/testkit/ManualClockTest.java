@@ -8,6 +8,7 @@ import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.Scheduler;
 import io.holdfast.memory.MemoryStore;
+import io.holdfast.testkit.log.Warns;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -125,6 +126,7 @@ class ManualClockTest {
 
   /** The example of the documentation. */
   @Test
+  @Warns("hold lost: LEASE_ENDED")
   void example_ofTheDocumentation() throws Exception {
     ManualClock clock = new ManualClock();
     Holdfast holdfast = Holdfast.builder()

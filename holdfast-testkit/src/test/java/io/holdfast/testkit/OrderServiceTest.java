@@ -14,6 +14,7 @@ import io.holdfast.HoldState;
 import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
+import io.holdfast.testkit.log.MayWarn;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /** The extension, used as a user uses it: these are the examples of its documentation. */
 @ExtendWith(HoldfastExtension.class)
+@MayWarn("hold lost")
 class OrderServiceTest {
   @Test
   void save_afterTheHoldWasLost_isRefused(Holdfast holdfast, Faults faults) {

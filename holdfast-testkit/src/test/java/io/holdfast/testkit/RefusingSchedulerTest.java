@@ -10,6 +10,8 @@ import io.holdfast.LockOptions;
 import io.holdfast.Scheduler;
 import io.holdfast.memory.MemoryStore;
 import io.holdfast.testkit.contract.StoreContract;
+import io.holdfast.testkit.log.MayWarn;
+import io.holdfast.testkit.log.Warns;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
@@ -27,6 +29,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 /** The user's scheduler stops to work, or never did: leases are renewed and losses told all the same. */
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(value = StoreContract.SHARED, mode = ResourceAccessMode.READ)
+@MayWarn("an internal step failed")
 class RefusingSchedulerTest {
   private static final LockOptions BRIEF =
       LockOptions.builder().leaseFor(Duration.ofSeconds(9)).build();
@@ -49,6 +52,7 @@ class RefusingSchedulerTest {
 
   /** It was shut down too early: it accepts nothing, and all runs elsewhere. */
   @Test
+  @Warns({"refused a task", "hold lost: LEASE_ENDED"})
   void shutDownTooEarly_lossIsTold() throws Exception {
     // what it had accepted would be gone with it, and with that perhaps the wake-up that the first renewal relies on
     Holdfast.Builder lazily = Holdfast.builder().store(store).scheduler(given).connectLazily();
@@ -67,6 +71,7 @@ class RefusingSchedulerTest {
 
   /** It fails when it is asked for the next wake-up, on the thread that is to run it. */
   @Test
+  @Warns({"refused a task", "hold lost: LEASE_ENDED"})
   void failsWhileItTicks_lossIsTold() throws Exception {
     AtomicBoolean refuses = new AtomicBoolean();
     Scheduler fails = (task, delayNanos) -> {

@@ -19,6 +19,8 @@ import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.Grant;
 import io.holdfast.spi.Kept;
 import io.holdfast.spi.Mode;
+import io.holdfast.testkit.log.MayWarn;
+import io.holdfast.testkit.log.Warns;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -92,6 +94,7 @@ class RenewalTest {
   /** The renewals go wrong for half of the lease, then work: the holds outlive their first lease by far. */
   @ParameterizedTest
   @EnumSource
+  @MayWarn("an internal step failed")
   void keep_wrongForAWhile_isTriedAgain(Wrong wrong) throws Exception {
     List<Hold> holds = acquireSome();
     store.answers = wrong::answer;
@@ -107,6 +110,8 @@ class RenewalTest {
   /** The renewals go wrong for good: every hold is told lost in time, although nobody asks it. */
   @ParameterizedTest
   @EnumSource
+  @Warns("hold lost: LEASE_ENDED")
+  @MayWarn("an internal step failed")
   void keep_wrongForGood_isALossThatIsTold(Wrong wrong) throws Exception {
     List<Hold> holds = acquireSome();
     List<CompletableFuture<?>> losses = new ArrayList<>();
@@ -121,6 +126,7 @@ class RenewalTest {
 
   /** The answer says nothing about one claim of several: only that one suffers. */
   @Test
+  @Warns("hold lost: LEASE_ENDED")
   void keep_withOneClaimMissing() throws Exception {
     List<Hold> holds = acquireSome();
     CompletableFuture<?> loss = holds.get(1).lost();
@@ -193,6 +199,7 @@ class RenewalTest {
 
   /** The store has granted the same claim anew, so the grant of before has ended: that is a loss, and no renewal. */
   @Test
+  @Warns("hold lost: GONE")
   void renewed_asAnotherGrant_isALoss() throws Exception {
     Hold hold = acquireSome().get(0);
     store.answers =
@@ -205,6 +212,7 @@ class RenewalTest {
 
   /** An answer that comes when the hold was told lost does not bring it back. */
   @Test
+  @Warns("hold lost: LEASE_ENDED")
   void renewed_afterTheLoss_changesNothing() throws Exception {
     Hold hold = acquireSome().get(0);
     CompletableFuture<Boolean> mayCome = new CompletableFuture<>();
@@ -218,6 +226,7 @@ class RenewalTest {
 
   /** Who stood still past both limits is told which of them came first. */
   @Test
+  @Warns({"hold lost: HELD_TOO_LONG", "hold lost: LEASE_ENDED"})
   void stoodStill_pastBothLimits_isToldTheFirst() throws Exception {
     Hold most = holdfast
         .lock("most", LockOptions.builder().holdAtMost(LEASE.dividedBy(2)).build())
@@ -232,6 +241,7 @@ class RenewalTest {
 
   /** The machine slept past the lease, and the store's word comes before the timer: the lease had ended all the same. */
   @Test
+  @Warns("hold lost: LEASE_ENDED")
   void gone_afterTheLease_isToldAsItsEnd() throws Exception {
     Hold hold = acquireSome().get(0);
     CompletableFuture<Boolean> mayCome = new CompletableFuture<>();

@@ -14,6 +14,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.memory.MemoryDatabase;
 import io.holdfast.spi.ClaimId;
+import io.holdfast.testkit.log.Warns;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -224,6 +225,7 @@ class StoreTroubleTest {
 
   /** As above, at the release of a hold of which an attempt is still under way: the release returns all the same. */
   @Test
+  @Warns("does not tell the time")
   void timeThatThrows_atARelease() {
     faults.on(Verb.ATTEMPT).once().holdBack();
     CompletableFuture<Hold> waiting = lock(false).acquireAsync();
@@ -239,6 +241,7 @@ class StoreTroubleTest {
 
   /** A store that stays silent is asked ever more rarely what it still has, and soon again when it is back. */
   @Test
+  @Warns("did not confirm its end")
   void reconciler_asksEverMoreRarely() throws Exception {
     Hold hold = lock(false).acquire();
     faults.on(Verb.END, Verb.OWN).loseRequest();
@@ -257,6 +260,7 @@ class StoreTroubleTest {
 
   /** An answer that comes after the question was asked again is an answer. */
   @Test
+  @Warns("did not confirm its end")
   void reconciler_isContentWithASlowAnswer() throws Exception {
     Hold hold = lock(false).acquire();
     faults.on(Verb.END).loseRequest();
@@ -269,6 +273,7 @@ class StoreTroubleTest {
 
   /** The connection comes back: the store is asked at once, however long the pauses have become. */
   @Test
+  @Warns("did not confirm its end")
   void reconciler_startsAnewWhenTheConnectionIsBack() throws Exception {
     Hold hold = lock(false).acquire();
     faults.on(Verb.END, Verb.OWN).loseRequest();
@@ -283,6 +288,7 @@ class StoreTroubleTest {
 
   /** What the store has of this client and the engine does not know is ended; what it knows is left alone. */
   @Test
+  @Warns("forgotten claim ended")
   void reconciler_endsWhatIsForgotten_andNothingElse() throws Exception {
     Hold hold = lock(false).acquire();
     odd.forgotten = new ClaimId("0".repeat(32), 7);

@@ -11,6 +11,7 @@ import io.holdfast.LockEvent;
 import io.holdfast.LockInfo;
 import io.holdfast.LockOptions;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.Warns;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.Test;
 abstract class AbandonedHoldContract extends Contract {
   /** The lock is free long before a renewed lease would have ended, and listeners know whose it was. */
   @Test
+  @Warns("garbage-collected")
   void droppedHold_isReleasedAndReported() throws Exception {
     Events events = new Events();
     Holdfast holdfast = client(builder -> builder.listener(events));
@@ -34,6 +36,7 @@ abstract class AbandonedHoldContract extends Contract {
 
   /** Somebody still waits to hear of a loss: that does not keep a hold whose handle is gone. */
   @Test
+  @Warns("garbage-collected")
   void droppedHold_isReleasedThoughItsLossIsAwaited() throws Exception {
     Holdfast holdfast = client();
     CompletableFuture<?> lost = holdfast.lock(name, leaseToDrop()).acquire().lost();
@@ -44,6 +47,7 @@ abstract class AbandonedHoldContract extends Contract {
 
   /** A lease that is not renewed ends by itself; when its hold was dropped, it is released before. */
   @Test
+  @Warns("garbage-collected")
   void droppedHold_ofAFixedLease_isReleased() throws Exception {
     Holdfast holdfast = client();
     LockOptions fixed =
@@ -55,6 +59,7 @@ abstract class AbandonedHoldContract extends Contract {
 
   /** A waiter of the same client gets the lock that was forgotten. */
   @Test
+  @Warns("garbage-collected")
   void droppedHold_wakesALocalWaiter() throws Exception {
     Holdfast holdfast = client();
     long token = acquireAndForget(holdfast);
@@ -67,6 +72,7 @@ abstract class AbandonedHoldContract extends Contract {
 
   /** A hold that somebody still has is left alone. */
   @Test
+  @Warns("garbage-collected")
   void reachableHold_isKept() throws Exception {
     Holdfast holdfast = client();
     Hold hold = holdfast.lock(name, leaseToDrop()).acquire();
@@ -83,6 +89,7 @@ abstract class AbandonedHoldContract extends Contract {
 
   /** A future that nobody looks at: its hold is found too. */
   @Test
+  @Warns("garbage-collected")
   void droppedFuture_isReleased() throws Exception {
     Holdfast holdfast = client();
     acquireAsyncAndForget(holdfast);

@@ -12,6 +12,7 @@ import io.holdfast.Holdfast;
 import io.holdfast.LockAdmin;
 import io.holdfast.LockInfo;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.Warns;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -149,6 +150,7 @@ abstract class AdminContract extends Contract {
 
   /** A hold that was handed over locally is one grant for the store, and is ended as such. */
   @Test
+  @Warns("hold lost: GONE")
   void forceRelease_afterAHandOver_endsTheHold() throws Exception {
     DistributedLock lock = client().lock(name, briefRenewed());
     Hold first = lock.acquire();

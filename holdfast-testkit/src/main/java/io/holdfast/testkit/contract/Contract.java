@@ -15,6 +15,7 @@ import io.holdfast.Ticker;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.Faults;
 import io.holdfast.testkit.FaultyStore;
+import io.holdfast.testkit.log.Announcements;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -75,6 +76,9 @@ abstract class Contract {
   @SuppressWarnings("NullAway.Init") // set before each test
   private Holdfast observer;
 
+  @SuppressWarnings("NullAway.Init") // set before each test
+  private Announcements announcements;
+
   private boolean observerIsClosed;
 
   /** A lock name that no other test uses, and no other's begins with it: tests run side by side on one server. */
@@ -82,8 +86,10 @@ abstract class Contract {
   String name;
 
   /** Takes the store of one test, before anything else is done in it. */
-  final void begin(StoreUnderTest fresh, String test) {
+  final void begin(StoreUnderTest fresh, String test, Announcements log) {
     name = NAMES.incrementAndGet() + "-" + test;
+    announcements = log;
+    announcements.locksBeginWith(name);
     store = fresh;
     observer = connected(() ->
         Holdfast.builder().store(store.open()).clientName("observer").requestTimeout(PATIENT));
@@ -116,6 +122,11 @@ abstract class Contract {
 
   private static boolean isSomething(LockInfo info) {
     return info.isTaken() || info.waiters() > 0;
+  }
+
+  /** Announces warnings that may come in this test. */
+  final void mayWarn(String... messages) {
+    announcements.mayWarn(messages);
   }
 
   final StoreUnderTest store() {
@@ -176,6 +187,7 @@ abstract class Contract {
 
   /** The same, for one that goes on for so long before it says that the store cannot be reached. */
   final Faulty impatient(Duration retryFor) {
+    mayWarn("did not confirm");
     return faulty(builder -> builder.requestTimeout(IMPATIENT).storeRetryFor(retryFor));
   }
 
@@ -283,6 +295,8 @@ abstract class Contract {
 
   /** A lease that a test can wait for: 0.4 s, or the shortest that the store can keep. */
   final Duration briefLease() {
+    // A machine that stands still loses it, whatever the test does; one that is let run out may be collected before.
+    mayWarn("hold lost: LEASE_ENDED", "garbage-collected");
     return longer(observer.guarantees().shortestLease(), Duration.ofMillis(400));
   }
 

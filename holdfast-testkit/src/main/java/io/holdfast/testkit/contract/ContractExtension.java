@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.testkit.contract;
 
+import io.holdfast.testkit.log.Warnings;
 import java.lang.reflect.Method;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -93,7 +94,7 @@ final class ContractExtension
     ExtensionContext.Store ours = context.getStore(OURS);
     ours.put(StoreUnderTest.class, store);
     ContractMatrix.began(contract, context.getRequiredTestClass().getSimpleName(), store);
-    suiteOf(context).begin(store, context.getRequiredTestMethod().getName());
+    suiteOf(context).begin(store, context.getRequiredTestMethod().getName(), Warnings.of(context));
     ours.put(Contract.class, true);
   }
 

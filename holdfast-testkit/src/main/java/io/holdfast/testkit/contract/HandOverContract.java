@@ -14,6 +14,7 @@ import io.holdfast.LockEvent;
 import io.holdfast.LockOptions;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.Verb;
+import io.holdfast.testkit.log.Warns;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -115,6 +116,7 @@ abstract class HandOverContract extends Contract {
 
   /** A hold that is lost is handed to nobody: the waiter gets a grant of its own. */
   @Test
+  @Warns("hold lost: SESSION_ENDED")
   void lostHold_isNotHandedOver() throws Exception {
     Faulty faulty = faulty(builder -> builder.requestTimeout(IMPATIENT));
     Hold first = faulty.lock(name, briefRenewed()).acquire();

@@ -17,6 +17,7 @@ import io.holdfast.LockEvent;
 import io.holdfast.LockOptions;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.Verb;
+import io.holdfast.testkit.log.Warns;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -249,6 +250,7 @@ abstract class JavaLockContract extends Contract {
 
   /** A thread that died without unlocking keeps the lock for a lease, not for ever. */
   @Test
+  @Warns("hold lost: THREAD_DIED")
   void deadThread_isNotRenewed() throws Exception {
     Events events = new Events();
     JavaLock view =

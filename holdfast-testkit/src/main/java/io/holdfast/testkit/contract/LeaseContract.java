@@ -16,6 +16,8 @@ import io.holdfast.LockOptions;
 import io.holdfast.LossReason;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.Verb;
+import io.holdfast.testkit.log.MayWarn;
+import io.holdfast.testkit.log.Warns;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -163,6 +165,7 @@ abstract class LeaseContract extends Contract {
 
   /** A hold ends when it was held for its {@code holdAtMost}, however well it is renewed. */
   @Test
+  @Warns("hold lost: HELD_TOO_LONG")
   void holdAtMost_endsTheHold() throws Exception {
     Events events = new Events();
     LockOptions most = LockOptions.builder()
@@ -203,6 +206,7 @@ abstract class LeaseContract extends Contract {
 
   /** The shortest lease that the store claims to keep can be acquired. */
   @Test
+  @MayWarn("hold lost: LEASE_ENDED")
   void shortestLease_works() throws Exception {
     Holdfast holdfast = client();
     LockOptions shortest = LockOptions.builder()

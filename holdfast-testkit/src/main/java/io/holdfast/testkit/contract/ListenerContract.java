@@ -12,6 +12,7 @@ import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.LockEvent;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.Warns;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -86,6 +87,7 @@ abstract class ListenerContract extends Contract {
 
   /** What a listener throws is counted; the others, and the lock, do not notice. */
   @Test
+  @Warns("a callback failed")
   void listenerThatThrows_isCounted() throws Exception {
     Events events = new Events();
     Holdfast holdfast = client(builder -> builder

@@ -17,6 +17,7 @@ import io.holdfast.LossReason;
 import io.holdfast.OnLost;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.Verb;
+import io.holdfast.testkit.log.Warns;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -228,6 +229,7 @@ abstract class LossContract extends Contract {
 
   /** What a callback throws is counted, and hurts nobody. */
   @Test
+  @Warns("a callback failed")
   void onLostCall_thatThrows_isCounted() throws Exception {
     Holdfast holdfast = client();
     OnLost fail = OnLost.call(loss -> {
@@ -312,6 +314,7 @@ abstract class LossContract extends Contract {
 
   /** A hold that an operator ended is lost at its next renewal, with that reason, and never comes back. */
   @Test
+  @Warns("hold lost: GONE")
   void forceRelease_isToldAtTheNextRenewal() throws Exception {
     Events events = new Events();
     Hold hold =

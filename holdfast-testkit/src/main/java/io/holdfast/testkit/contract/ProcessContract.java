@@ -11,6 +11,7 @@ import io.holdfast.Holdfast;
 import io.holdfast.LockInfo;
 import io.holdfast.LockOptions;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.Warns;
 import io.holdfast.testkit.process.LockTakerProcess;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -109,6 +110,7 @@ abstract class ProcessContract extends Contract {
    * is that its hold is not valid, and it is told of the loss once.
    */
   @Test
+  @Warns("hold lost")
   void stoppedHolder_seesItsLossFirst() throws Exception {
     LockTakerProcess taker = taker();
     // a busy machine stands still too, but not for that long

@@ -12,18 +12,30 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Drives a {@link LockTaker} in a JVM of its own: tells it what to do, kills it, stops it and lets it go on. */
 public final class LockTakerProcess implements AutoCloseable {
+  private static final Logger LOGGER = Logger.getLogger("io.holdfast");
+  private static final Pattern LOGGED = Pattern.compile("(INFO|WARNING|SEVERE): (.*)");
+
   private final Process process;
   private final Writer in;
   private final BufferedReader out;
+  private final Thread log;
 
   private LockTakerProcess(Process process) {
     this.process = process;
     in = new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8);
     out =
         new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+    BufferedReader err =
+        new BufferedReader(new InputStreamReader(process.getErrorStream(), StandardCharsets.UTF_8));
+    log = new Thread(() -> passOn(err), "lock-taker-log");
+    log.setDaemon(true);
   }
 
   /**
@@ -38,19 +50,20 @@ public final class LockTakerProcess implements AutoCloseable {
         "-Xshare:auto",
         "-XX:TieredStopAtLevel=1",
         "-Xmx64m",
+        "-Duser.language=en",
+        "-Djava.util.logging.SimpleFormatter.format=%4$s: %5$s%6$s%n",
         "-cp",
         System.getProperty("java.class.path"),
         LockTaker.class.getName(),
         uri);
     Process process;
     try {
-      process = new ProcessBuilder(command)
-          .redirectError(ProcessBuilder.Redirect.INHERIT)
-          .start();
+      process = new ProcessBuilder(command).start();
     } catch (IOException e) {
       throw new AssertionError("no second JVM", e);
     }
     LockTakerProcess taker = new LockTakerProcess(process);
+    taker.log.start();
     try {
       String said = Await.value(taker.nextLine());
       if (!said.equals("READY")) {
@@ -60,6 +73,22 @@ public final class LockTakerProcess implements AutoCloseable {
     } catch (AssertionError e) {
       process.destroyForcibly();
       throw e;
+    }
+  }
+
+  /** Logs in this process what the other one logs: the test that started it judges both. The rest goes to stderr. */
+  private static void passOn(BufferedReader lines) {
+    try (lines) {
+      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+        Matcher logged = LOGGED.matcher(line);
+        if (logged.matches()) {
+          LOGGER.log(Level.parse(logged.group(1)), "{0}", logged.group(2));
+        } else {
+          System.err.println(line);
+        }
+      }
+    } catch (IOException e) {
+      LOGGER.log(Level.FINE, "a lock taker's log broke off", e);
     }
   }
 
@@ -124,6 +153,7 @@ public final class LockTakerProcess implements AutoCloseable {
 
   private void awaitEnd() {
     Await.until("the lock taker has ended", () -> !process.isAlive());
+    Await.until("its log was read", () -> !log.isAlive());
   }
 
   private void signal(String signal) {

@@ -9,6 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +18,18 @@ import org.jspecify.annotations.Nullable;
  * rest; then it is judged.
  */
 public final class Run {
+  /** Whether the thread runs a simulation. */
+  private static final ThreadLocal<Boolean> SIMULATING = ThreadLocal.withInitial(() -> false);
+
+  /** Held: a logger that is not forgets its filter. */
+  private static final Logger ENGINE = Logger.getLogger("io.holdfast");
+
+  static {
+    // Runs are judged by their histories, and the engine warns of each loss in them. That a step of its own failed is told.
+    ENGINE.setFilter(
+        line -> line.getLevel().intValue() >= Level.SEVERE.intValue() || !SIMULATING.get());
+  }
+
   private static final long FAULTY_AT_MOST = 600 * Setup.SECOND;
   private static final long STEPS_AT_MOST = 5_000_000;
   private static final long QUIET_AT_MOST = 60 * Setup.SECOND;
@@ -101,10 +115,13 @@ public final class Run {
   }
 
   private void runAll() {
+    SIMULATING.set(true);
     try {
       play();
     } catch (RuntimeException e) {
       failure = e;
+    } finally {
+      SIMULATING.remove();
     }
     world.record(Kind.END, -1, "", "", "", 0, 0, 0);
     violations = Invariant.all(history());

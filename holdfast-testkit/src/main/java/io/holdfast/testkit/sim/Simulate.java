@@ -6,8 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
-import java.util.logging.Level;
-import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,17 +13,9 @@ import org.jspecify.annotations.Nullable;
  * and what was broken.
  */
 public final class Simulate {
-  /** What the engine logs is of no interest here, and is a lot. Held, for a logger that is not forgets its level. */
-  private static final Logger ENGINE = Logger.getLogger("io.holdfast");
-
   private static final int MOST_SAID = 10;
 
   private Simulate() {}
-
-  /** Keeps the engine from logging: runs are judged by their histories. */
-  public static void silenceEngine() {
-    ENGINE.setLevel(Level.OFF);
-  }
 
   /**
    * Runs.
@@ -34,7 +24,6 @@ public final class Simulate {
    * @throws InterruptedException if it is interrupted: what runs is not waited for
    */
   public static void main(String[] args) throws InterruptedException {
-    silenceEngine();
     PrintStream out = System.out;
     Flaw flaw = args.length > 1 ? Flaw.valueOf(args[1]) : null;
     String[] range = args[0].split("\\.\\.", -1);

@@ -3,7 +3,6 @@ package io.holdfast.testkit.sim;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -11,11 +10,6 @@ import org.junit.jupiter.api.Test;
 @Tag("all")
 class ManySeedsTest {
   private static final long SEEDS = Long.getLong("holdfast.seeds", 24_000);
-
-  @BeforeAll
-  static void silenceEngine() {
-    Simulate.silenceEngine();
-  }
 
   /** {@code -Dholdfast.firstSeed} repeats those of another commit. */
   @Test

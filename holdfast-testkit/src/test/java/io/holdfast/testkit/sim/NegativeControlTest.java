@@ -8,7 +8,6 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -18,11 +17,6 @@ class NegativeControlTest {
 
   /** The first seed that catches each. */
   private static final Map<Flaw, Long> CAUGHT = new EnumMap<>(Flaw.class);
-
-  @BeforeAll
-  static void silenceEngine() {
-    Simulate.silenceEngine();
-  }
 
   @AfterAll
   static void printTable() {

@@ -8,7 +8,6 @@ import io.holdfast.testkit.history.Violation;
 import java.util.EnumMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -18,11 +17,6 @@ import org.junit.jupiter.api.Test;
  */
 class ReplicatedTest {
   private static final long SEEDS = 40;
-
-  @BeforeAll
-  static void silenceEngine() {
-    Simulate.silenceEngine();
-  }
 
   private static Map<Invariant, String> broken(Failover how, @Nullable Flaw flaw) {
     Map<Invariant, String> broken = new EnumMap<>(Invariant.class);

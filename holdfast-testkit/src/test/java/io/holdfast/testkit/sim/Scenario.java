@@ -32,7 +32,6 @@ final class Scenario {
   }
 
   static Scenario of(Consumer<Setup> world, Consumer<Scene> script) {
-    Simulate.silenceEngine();
     return new Scenario(world, script);
   }
 

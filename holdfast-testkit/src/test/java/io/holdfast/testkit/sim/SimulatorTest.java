@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** The right protocol stands everything that the simulator does to it. */
@@ -42,11 +41,6 @@ class SimulatorTest {
       "AT_RISK->LOST",
       "HELD->RELEASED",
       "AT_RISK->RELEASED");
-
-  @BeforeAll
-  static void silenceEngine() {
-    Simulate.silenceEngine();
-  }
 
   /** No seed breaks an invariant; all kinds of faults take effect, and all states are reached. */
   @Test

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -16,11 +15,6 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 class SweepTest {
   private static final int STORIES = 6;
-
-  @BeforeAll
-  static void silenceEngine() {
-    Simulate.silenceEngine();
-  }
 
   /** Every message once: lost, answered in vain, doubled, refused, broken. */
   @ParameterizedTest

@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -121,11 +120,6 @@ class VerbSweepTest {
         UnaryOperator<LockOptions.Builder> options) {
       return more -> options.apply(more).holdAtLeast(Duration.ofMillis(100));
     }
-  }
-
-  @BeforeAll
-  static void silenceEngine() {
-    Simulate.silenceEngine();
   }
 
   /** Every message once: lost, answered in vain, doubled, refused, broken. */

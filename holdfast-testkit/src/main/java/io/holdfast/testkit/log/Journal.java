@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.testkit.log;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.logging.Formatter;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.logging.SimpleFormatter;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Takes what Holdfast logs in this JVM, and gives each line to the tests that it may come from. */
+final class Journal extends Handler {
+  private static final Pattern LOCK = Pattern.compile("lock=\"?(\\S+?)\"?(?:[:,\\s]|$)");
+
+  /** That the process stood still says something of the machine, and of no test. */
+  private static final Pattern OF_THE_MACHINE = Pattern.compile("^the timer ran .* late:");
+
+  private static final Formatter MESSAGES = new SimpleFormatter();
+
+  private static final Journal ONLY = new Journal();
+
+  /** Held: a logger that is not forgets its handlers. */
+  private final Logger logger = Logger.getLogger("io.holdfast");
+
+  private final Set<Announcements> tests = new LinkedHashSet<>();
+  private final Set<Announcements> classes = new LinkedHashSet<>();
+
+  /** Tests that have ended and whose locks may still be spoken of, by the beginning of the locks' names. */
+  private final Map<String, Announcements> ended = new HashMap<>();
+
+  private Journal() {
+    logger.setUseParentHandlers(false);
+    logger.addHandler(this);
+  }
+
+  static Journal only() {
+    return ONLY;
+  }
+
+  synchronized void opened(Announcements test) {
+    tests.add(test);
+  }
+
+  synchronized void closed(Announcements test) {
+    tests.remove(test);
+    if (test.locks() != null) {
+      ended.put(test.locks(), test);
+    }
+  }
+
+  synchronized void openedClass(Announcements around) {
+    classes.add(around);
+  }
+
+  synchronized void closedClass(Announcements around) {
+    classes.remove(around);
+  }
+
+  @Override
+  public synchronized void publish(LogRecord line) {
+    String message = MESSAGES.formatMessage(line);
+    Set<Announcements> concerned = concerned(message);
+    String text = text(line, message);
+    concerned.forEach(each -> each.keep(text));
+    if (line.getLevel().intValue() < Level.WARNING.intValue()
+        || OF_THE_MACHINE.matcher(message).find()) {
+      return;
+    }
+    boolean accepted = false;
+    for (Announcements each : concerned) {
+      accepted |= each.accepts(message);
+    }
+    if (accepted) {
+      return;
+    }
+    // a test that has ended cannot fail any more
+    boolean late = !tests.containsAll(concerned) && !classes.containsAll(concerned);
+    Set<Announcements> blamed = late ? classes : concerned;
+    blamed.forEach(each -> each.blame(text));
+    if (blamed.isEmpty()) {
+      System.err.println(text);
+    }
+  }
+
+  /** The test whose lock it is about; else all that run; else, between tests, the classes that do. */
+  private Set<Announcements> concerned(String message) {
+    Matcher lock = LOCK.matcher(message);
+    if (lock.find()) {
+      String name = lock.group(1);
+      for (Announcements each : tests) {
+        String locks = each.locks();
+        if (locks != null && name.startsWith(locks)) {
+          return Set.of(each);
+        }
+      }
+      for (Map.Entry<String, Announcements> each : ended.entrySet()) {
+        if (name.startsWith(each.getKey())) {
+          return Set.of(each.getValue());
+        }
+      }
+    }
+    return Set.copyOf(tests.isEmpty() ? classes : tests);
+  }
+
+  private static String text(LogRecord line, String message) {
+    StringWriter text = new StringWriter();
+    PrintWriter out = new PrintWriter(text);
+    out.print(line.getLevel() + " " + message);
+    if (line.getThrown() != null) {
+      out.println();
+      line.getThrown().printStackTrace(out);
+    }
+    out.flush();
+    return text.toString().strip();
+  }
+
+  /** Prints what was logged around a failure. */
+  static void print(String of, List<String> lines) {
+    if (!lines.isEmpty()) {
+      System.err.println("logged in " + of + ":");
+      lines.forEach(System.err::println);
+    }
+  }
+
+  @Override
+  public void flush() {}
+
+  @Override
+  public void close() {}
+}
