@@ -11,6 +11,7 @@ import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.memory.MemoryDatabase;
 import io.holdfast.memory.MemoryStore;
 import io.holdfast.testkit.ManualClock;
+import io.holdfast.testkit.log.Warns;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -84,6 +85,7 @@ class RemainsTest {
 
   /** On some stores the leases of those who could not release begin anew when it comes back, as late as it does. */
   @Test
+  @Warns("hold lost: LEASE_ENDED")
   void storeThatComesBackLate_givesWhatIsLeftItsTime() throws Exception {
     Duration lease = WITHIN.plusSeconds(10);
     LockOptions options = LockOptions.builder().leaseFor(lease).renew(false).build();
