@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
@@ -13,6 +14,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -47,11 +49,31 @@ class InstalledPomsTest {
     assertThat(distinct).as("%s", versions).containsExactly(property(property));
   }
 
-  private static Map<String, String> dependencies(String module, String group) throws IOException {
-    String pom = Files.readString(
+  /** A program with two stores gets one version of what both bring. */
+  @Test
+  void installedPoms_agree() throws IOException {
+    SortedMap<String, Set<String>> versions = new TreeMap<>();
+    for (String module : List.of("jdbc", "redis", "zookeeper", "etcd", "consul", "testkit")) {
+      Matcher dependencies = DEPENDENCY.matcher(pom(module));
+      while (dependencies.find()) {
+        versions
+            .computeIfAbsent(
+                dependencies.group(1) + ":" + dependencies.group(2), key -> new TreeSet<>())
+            .add(dependencies.group(3));
+      }
+    }
+    assertThat(versions).hasSizeGreaterThan(30);
+    assertThat(versions).allSatisfy((artifact, all) -> assertThat(all).hasSize(1));
+  }
+
+  private static String pom(String module) throws IOException {
+    return Files.readString(
         Sources.ROOT.resolve("holdfast-" + module).resolve(BUILD).resolve("installed-pom.xml"));
+  }
+
+  private static Map<String, String> dependencies(String module, String group) throws IOException {
     SortedMap<String, String> versions = new TreeMap<>();
-    Matcher dependencies = DEPENDENCY.matcher(pom);
+    Matcher dependencies = DEPENDENCY.matcher(pom(module));
     while (dependencies.find()) {
       // Those of BoringSSL have numbers of their own, and guava's marker says only that it is empty.
       if (dependencies.group(1).equals(group)
