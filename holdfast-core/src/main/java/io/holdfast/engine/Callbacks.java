@@ -37,8 +37,8 @@ final class Callbacks {
     try {
       task.run();
     } catch (RuntimeException | Error e) {
-      failures.increment();
       LOG.log(Level.WARNING, "a callback failed", e);
+      failures.increment();
     }
   }
 }

@@ -11,6 +11,7 @@ import io.holdfast.StoreUnavailableException;
 import io.holdfast.engine.SteppedCall;
 import io.holdfast.memory.MemoryDatabase;
 import io.holdfast.memory.MemoryStore;
+import io.holdfast.testkit.contract.StoreContract;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Optional;
@@ -18,11 +19,14 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Two things want to settle one request: the first one does, and nobody else's outcome is lost over it. */
+@ResourceLock(StoreContract.SHARED)
 class SettledOnceTest {
   private static final String NAME = "job";
 
+  private final InternalFailures failures = new InternalFailures();
   private final ManualClock clock = new ManualClock();
   private final MemoryDatabase database = new MemoryDatabase(clock);
   private final FaultyStore store = new FaultyStore(new MemoryStore(database));
@@ -42,6 +46,8 @@ class SettledOnceTest {
   void close() {
     faults.heal();
     holdfast.close();
+    failures.close();
+    assertThat(failures.seen()).isEmpty();
   }
 
   /**

@@ -90,6 +90,8 @@ abstract class Contract {
     name = NAMES.incrementAndGet() + "-" + test;
     announcements = log;
     announcements.locksBeginWith(name);
+    // Where the machine stands still for longer than a request has, whatever the test does.
+    mayWarn("did not confirm", "did not end in time at close");
     store = fresh;
     observer = connected(() ->
         Holdfast.builder().store(store.open()).clientName("observer").requestTimeout(PATIENT));
@@ -187,7 +189,6 @@ abstract class Contract {
 
   /** The same, for one that goes on for so long before it says that the store cannot be reached. */
   final Faulty impatient(Duration retryFor) {
-    mayWarn("did not confirm");
     return faulty(builder -> builder.requestTimeout(IMPATIENT).storeRetryFor(retryFor));
   }
 
@@ -295,7 +296,7 @@ abstract class Contract {
 
   /** A lease that a test can wait for: 0.4 s, or the shortest that the store can keep. */
   final Duration briefLease() {
-    // A machine that stands still loses it, whatever the test does; one that is let run out may be collected before.
+    // It ends while the machine stands still, whatever the test does; a hold that is left to end may be collected before.
     mayWarn("hold lost: LEASE_ENDED", "garbage-collected");
     return longer(observer.guarantees().shortestLease(), Duration.ofMillis(400));
   }

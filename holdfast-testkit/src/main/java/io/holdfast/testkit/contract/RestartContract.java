@@ -44,6 +44,7 @@ abstract class RestartContract extends Contract {
 
   /** Looks for a dead holder's lock after a restart; false if that took longer than the lease, which shows nothing. */
   private boolean isSeenAfterARestart(Duration lease) throws Exception {
+    mayWarn("hold lost: LEASE_ENDED");
     Faulty faulty = faulty();
     LockOptions options = LockOptions.builder().leaseFor(lease).renew(false).build();
     long before = nanoTime();

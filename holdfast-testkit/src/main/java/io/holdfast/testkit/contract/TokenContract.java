@@ -8,6 +8,7 @@ import io.holdfast.DistributedLock;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.MayWarn;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,6 +16,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Test;
 
 /** P3: every grant of a name carries a token greater than those of all earlier grants. */
+@MayWarn("garbage-collected") // holds that a test lets go
 abstract class TokenContract extends Contract {
   private long last;
 

@@ -34,7 +34,7 @@ final class Journal extends Handler {
   private final Set<Announcements> tests = new LinkedHashSet<>();
   private final Set<Announcements> classes = new LinkedHashSet<>();
 
-  /** Tests that have ended and whose locks may still be spoken of, by the beginning of the locks' names. */
+  /** Tests that have ended, and whose locks a line may still name, by the beginning of the locks' names. */
   private final Map<String, Announcements> ended = new HashMap<>();
 
   private Journal() {
@@ -91,24 +91,31 @@ final class Journal extends Handler {
     }
   }
 
-  /** The test whose lock it is about; else all that run; else, between tests, the classes that do. */
+  /**
+   * The test whose lock it names; for a lock that no test has called its own, those that have called none so; for a line
+   * without a lock all that run; between tests the classes that run.
+   */
   private Set<Announcements> concerned(String message) {
     Matcher lock = LOCK.matcher(message);
-    if (lock.find()) {
-      String name = lock.group(1);
-      for (Announcements each : tests) {
-        String locks = each.locks();
-        if (locks != null && name.startsWith(locks)) {
-          return Set.of(each);
-        }
-      }
-      for (Map.Entry<String, Announcements> each : ended.entrySet()) {
-        if (name.startsWith(each.getKey())) {
-          return Set.of(each.getValue());
-        }
+    if (!lock.find()) {
+      return Set.copyOf(tests.isEmpty() ? classes : tests);
+    }
+    String name = lock.group(1);
+    Set<Announcements> others = new LinkedHashSet<>();
+    for (Announcements each : tests) {
+      String locks = each.locks();
+      if (locks == null) {
+        others.add(each);
+      } else if (name.startsWith(locks)) {
+        return Set.of(each);
       }
     }
-    return Set.copyOf(tests.isEmpty() ? classes : tests);
+    for (Map.Entry<String, Announcements> each : ended.entrySet()) {
+      if (name.startsWith(each.getKey())) {
+        return Set.of(each.getValue());
+      }
+    }
+    return Set.copyOf(others.isEmpty() ? classes : others);
   }
 
   private static String text(LogRecord line, String message) {

@@ -20,7 +20,8 @@ import java.util.regex.Pattern;
 /** Drives a {@link LockTaker} in a JVM of its own: tells it what to do, kills it, stops it and lets it go on. */
 public final class LockTakerProcess implements AutoCloseable {
   private static final Logger LOGGER = Logger.getLogger("io.holdfast");
-  private static final Pattern LOGGED = Pattern.compile("(INFO|WARNING|SEVERE): (.*)");
+  private static final Pattern LOGGED =
+      Pattern.compile("io\\.holdfast\\S* (INFO|WARNING|SEVERE): (.*)");
 
   private final Process process;
   private final Writer in;
@@ -51,7 +52,7 @@ public final class LockTakerProcess implements AutoCloseable {
         "-XX:TieredStopAtLevel=1",
         "-Xmx64m",
         "-Duser.language=en",
-        "-Djava.util.logging.SimpleFormatter.format=%4$s: %5$s%6$s%n",
+        "-Djava.util.logging.SimpleFormatter.format=%3$s %4$s: %5$s%6$s%n",
         "-cp",
         System.getProperty("java.class.path"),
         LockTaker.class.getName(),
@@ -71,12 +72,12 @@ public final class LockTakerProcess implements AutoCloseable {
       }
       return taker;
     } catch (AssertionError e) {
-      process.destroyForcibly();
+      taker.endNow();
       throw e;
     }
   }
 
-  /** Logs in this process what the other one logs: the test that started it judges both. The rest goes to stderr. */
+  /** Logs in this process what Holdfast logs in the other one: the test that started it judges both. The rest goes to stderr. */
   private static void passOn(BufferedReader lines) {
     try (lines) {
       for (String line = lines.readLine(); line != null; line = lines.readLine()) {
@@ -130,7 +131,7 @@ public final class LockTakerProcess implements AutoCloseable {
 
   /** Kills it, as {@code kill -9} does, and waits until it is gone. */
   public void kill() {
-    process.destroyForcibly();
+    endNow();
     awaitEnd();
   }
 
@@ -138,6 +139,7 @@ public final class LockTakerProcess implements AutoCloseable {
   @Override
   public void close() {
     if (!process.isAlive()) {
+      awaitEnd();
       return;
     }
     signal("CONT");
@@ -147,8 +149,13 @@ public final class LockTakerProcess implements AutoCloseable {
     } catch (IOException e) {
       throw new AssertionError("the lock taker's input could not be closed", e);
     } finally {
-      process.destroyForcibly();
+      endNow();
     }
+  }
+
+  /** By its handle: what Process does closes our end of its output too, with what was not read yet. */
+  private void endNow() {
+    boolean unused = process.toHandle().destroyForcibly();
   }
 
   private void awaitEnd() {

@@ -34,7 +34,7 @@ class WarningsTest {
     assertThat(failure("allowedAndNotGiven", "judged")).isEmpty();
   }
 
-  /** What informs needs no announcement, and no more does what is said of the machine. */
+  /** Neither information nor what is said of the machine needs an announcement. */
   @Test
   void information_passes() {
     assertThat(failure("informed", "judged")).isEmpty();
