@@ -24,7 +24,9 @@ import java.util.Set;
  *       (unencrypted, PKCS #8), which may be one file. ZooKeeper's client reads them from one: of two, one is made in the
  *       folder for temporary files, for this user only, until the store is closed.
  *   <li>{@code holdfast.sasl}: the section of the JAAS configuration ({@code java.security.auth.login.config}) to log
- *       in with. Without it ZooKeeper's client logs in if there is a section {@code Client}.
+ *       in with. Without it ZooKeeper's client logs in if there is a section {@code Client}. From ZooKeeper 3.9.4 on, a
+ *       login with DIGEST-MD5 is refused while {@code zookeeper.fips-mode} is on, which is the default: {@code
+ *       -Dzookeeper.fips-mode=false}, in this JVM and the servers', turns it off.
  *   <li>{@code holdfast.acl}: who may use the nodes that are made: {@code open} (anybody) or {@code creator} (who has
  *       logged in as we have). Default {@code creator} with a user, a certificate or {@code holdfast.sasl}, else {@code
  *       open}.
