@@ -23,6 +23,10 @@ import java.lang.annotation.Target;
 @Target({ElementType.METHOD, ElementType.TYPE})
 @Retention(RetentionPolicy.RUNTIME)
 public @interface MayWarn {
-  /** Regular expressions; each is found in the message of a warning, its parameters filled in. */
+  /**
+   * What the warnings say.
+   *
+   * @return regular expressions; each is found in the message of a warning, its parameters filled in
+   */
   String[] value();
 }

@@ -22,6 +22,10 @@ import java.lang.annotation.Target;
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)
 public @interface Warns {
-  /** Regular expressions; each is found in the message of a warning, its parameters filled in. */
+  /**
+   * What the warnings say.
+   *
+   * @return regular expressions; each is found in the message of a warning, its parameters filled in
+   */
   String[] value();
 }
