@@ -7,6 +7,7 @@ import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.Warns;
 import io.holdfast.testkit.process.LockTakerProcess;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
@@ -70,6 +71,7 @@ class ConsulPausedClientTest {
    * session: a renewal would be acknowledged, and the hold is lost all the same, and never comes back.
    */
   @Test
+  @Warns("lock=job .*hold lost")
   void stoppedForLongerThanALease_isLost_thoughItsSessionLives() throws Exception {
     long token = acquire(6_000);
     String session = session();

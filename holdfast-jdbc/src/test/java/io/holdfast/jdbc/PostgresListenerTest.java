@@ -14,6 +14,7 @@ import io.holdfast.spi.Ended.Outcome;
 import io.holdfast.spi.Kept;
 import io.holdfast.spi.LockKey;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.Warns;
 import io.holdfast.testkit.sql.PostgresServer;
 import io.holdfast.testkit.sql.SqlKind;
 import io.holdfast.testkit.sql.SqlServer;
@@ -238,6 +239,7 @@ class PostgresListenerTest {
 
   /** The server's queue of messages can be full; then whoever speaks fails, and a release must not. */
   @Test
+  @Warns("its queue of notifications is full")
   void fullQueue_stopsNoRelease() throws Exception {
     try (SqlServer server = PostgresServer.with();
         Client holder = new Client(SqlUnderTest.uri(server, RARELY), Ticker.system()).connect();

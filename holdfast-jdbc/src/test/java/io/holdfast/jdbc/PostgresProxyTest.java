@@ -18,6 +18,7 @@ import io.holdfast.spi.Grant;
 import io.holdfast.spi.Kept;
 import io.holdfast.spi.Mode;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.Warns;
 import io.holdfast.testkit.sql.PgBouncer;
 import io.holdfast.testkit.sql.PostgresServer;
 import io.holdfast.testkit.sql.SqlKind;
@@ -120,6 +121,7 @@ class PostgresProxyTest {
 
   /** Nothing can be listened to, so that waiters poll, which is said once, and to the operator. */
   @Test
+  @Warns("a proxy in front of PostgreSQL")
   void waiters_poll_whichIsSaidOnce() throws Exception {
     List<String> said = new CopyOnWriteArrayList<>();
     Logger logger = Logger.getLogger(PostgresListener.class.getName());

@@ -8,6 +8,7 @@ import io.holdfast.AcquireTimeoutException;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.spi.LockKey;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.Warns;
 import io.holdfast.testkit.sql.MySqlFamily;
 import io.holdfast.testkit.sql.SqlKind;
 import io.holdfast.testkit.sql.SqlServer;
@@ -120,6 +121,7 @@ class SessionLockTest {
   /** The session is ended by an operator: the holder is told once, and somebody else can have the lock. */
   @ParameterizedTest
   @EnumSource(SqlKind.class)
+  @Warns("lost lock=a: its session has ended")
   void theEndOfTheSession_isTold(SqlKind kind) throws Exception {
     SqlServer server = kind.shared();
     CountingDataSource source = new CountingDataSource(server.dataSource());
@@ -153,6 +155,7 @@ class SessionLockTest {
   @EnumSource(
       value = SqlKind.class,
       names = {"MARIADB", "MYSQL"})
+  @Warns("lost lock=a: its session has ended")
   void theLossOfTheLockAlone_isTold(SqlKind kind) throws Exception {
     SqlServer server = kind.shared();
     CountingDataSource source = new CountingDataSource(server.dataSource());
@@ -172,6 +175,7 @@ class SessionLockTest {
   /** A server that answers no more: the hold is not valid any more within seconds, whatever the server thinks. */
   @ParameterizedTest
   @EnumSource(SqlKind.class)
+  @Warns("lost lock=a: its session has ended")
   void silence_endsValidity(SqlKind kind) throws Exception {
     try (SqlServer server = kind.start()) {
       SessionHold hold = DataLocks.of(server.dataSource()).sessionLock("a").acquire();
@@ -210,6 +214,7 @@ class SessionLockTest {
   /** What nobody refers to any more is released. */
   @ParameterizedTest
   @EnumSource(SqlKind.class)
+  @Warns("nobody has released lock=a")
   void aForgottenHold_isReleased(SqlKind kind) throws Exception {
     SessionLock lock = DataLocks.of(kind.shared().dataSource()).sessionLock("a");
     assertThat(lock.acquire().isValid()).isTrue();

@@ -12,6 +12,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.Warns;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
@@ -61,6 +62,7 @@ class CredentialsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"resetpass >another", "off"})
+  @Warns("lock=brief .*hold lost")
   void login_thatWorksNoLonger_isToldAndRecoveredFrom(String change) throws Exception {
     RedisServer server = RedisServer.forgetful();
     open.add(server);

@@ -10,6 +10,7 @@ import io.holdfast.LockEvent.Acquired;
 import io.holdfast.LockEvent.Lost;
 import io.holdfast.LockOptions;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.Warns;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
@@ -158,6 +159,7 @@ class MessageFatesTest {
   /** The holder is parted from the server: it is told in time, before anybody else can have the lock. */
   @ParameterizedTest
   @EnumSource
+  @Warns("lock=x .*hold lost")
   void parted_theHoldIsLost_beforeAnybodyElseHasTheLock(Parted how) throws Exception {
     LockOptions brief = LockOptions.builder().leaseFor(Duration.ofMillis(3600)).build();
     Holdfast client = REDIS.through();

@@ -17,6 +17,7 @@ import io.holdfast.spi.Finding;
 import io.holdfast.spi.Finding.Level;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.Warns;
 import io.lettuce.core.ScriptOutputType;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -182,6 +183,7 @@ class RedisReplicasTest {
 
   /** A renewal that only the primary knows of extends no hold: it is at risk, and lost before the replica's lease ends. */
   @Test
+  @Warns("lock=x .*hold lost")
   void renewal_isNotTrustedUnconfirmed() throws Exception {
     Hold hold = acquire(client(ONE).lock("x", SHORT));
     replica.pause();

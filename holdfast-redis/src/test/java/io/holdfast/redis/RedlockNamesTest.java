@@ -8,6 +8,7 @@ import io.holdfast.Holdfast;
 import io.holdfast.HoldfastException;
 import io.holdfast.LockOptions;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.Warns;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -87,6 +88,7 @@ class RedlockNamesTest {
 
   /** A name that leads to another node's server gives it no second vote; when it leads to its own again, that is found. */
   @Test
+  @Warns("are one and the same server, which has one vote")
   void nameThatLeadsToAnothersServer_givesItNoSecondVote() throws Exception {
     connect();
     awaitAll();
@@ -99,6 +101,7 @@ class RedlockNamesTest {
 
   /** So it was from the start: a majority of servers is there, and the third is found when its name leads to it. */
   @Test
+  @Warns("are one and the same server, which has one vote")
   void nameThatLedAstrayAtFirst_isFound() throws Exception {
     names.get(1).leadTo(nodes.server(0).port());
     connect();
@@ -111,6 +114,7 @@ class RedlockNamesTest {
 
   /** Two names change places, the second one a while after the first: its connection goes on at its former server. */
   @Test
+  @Warns("are one and the same server, which has one vote")
   void namesThatChangePlaces_areBothUsed() throws Exception {
     connect();
     awaitAll();

@@ -15,6 +15,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.Warns;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.io.IOException;
@@ -129,6 +130,7 @@ class RefusalsTest {
 
   /** The record is deleted by hand: as if it had been flushed. */
   @Test
+  @Warns("lock=x .*hold lost")
   void deletedRecord_isTold() throws Exception {
     Holdfast client = REDIS.through();
     Hold hold = client.lock("x", BRIEF).acquire();

@@ -18,6 +18,7 @@ import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.Warns;
 import io.holdfast.testkit.process.LazyServer;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -94,6 +95,7 @@ class ServerClockTest {
    */
   @ParameterizedTest
   @ValueSource(strings = {"PT10S", "PT1H"})
+  @Warns("lock=x .*hold lost")
   void forward_beyondTheLease_endsTheHold(Duration step) throws Exception {
     Hold hold = client().lock("x", RENEWED).acquire();
     CompletableFuture<Hold> waiter = waiter(RENEWED);
