@@ -69,6 +69,11 @@ final class Attempts {
     return unanswered == 0 && !leftWaiter;
   }
 
+  /** Whether one of them may stand in the queue there, or come to stand in it. */
+  boolean mayHaveLeftAWaiter() {
+    return leftWaiter || (unanswered > 0 && claimant.mode == Mode.QUEUE);
+  }
+
   /** When the time of a try began: with the call, or with the first contact if that was made for it. */
   long triesSince(Request request) {
     return contactedNanos == null ? request.startNanos : contactedNanos;

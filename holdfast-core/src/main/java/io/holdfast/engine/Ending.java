@@ -74,16 +74,24 @@ final class Ending {
     lapses = false;
     keepFor = keep;
     failFirstNanos = now + engine.requestNanos(claimant.claim);
-    hopelessNanos = now
-        + engine.requestNanos(claimant.claim)
-        + claimant.claim.lease().toNanos()
-        + claimant.claim.lease().toNanos() / 100
-        + FINAL_GRACE_NANOS;
+    long leases = leasesNanos();
+    hopelessNanos = failFirstNanos + leases + leases / 100 + FINAL_GRACE_NANOS;
     if (claimant.attempts.inFlight()) {
       waitsForAttempt = true;
     } else {
       send(now, later);
     }
+  }
+
+  /** For how long the claim may be in the store if nothing more is asked for it. */
+  private long leasesNanos() {
+    long lease = claimant.claim.lease().toNanos();
+    if (!claimant.attempts.mayHaveLeftAWaiter()) {
+      return lease;
+    }
+    // a waiter may be handed the lock when its place in the queue has almost run out, and has it then for as long again
+    long waiting = claimant.lane.engine.traits.waiterLease().toNanos();
+    return Math.max(lease, waiting + Math.min(waiting, lease));
   }
 
   /**

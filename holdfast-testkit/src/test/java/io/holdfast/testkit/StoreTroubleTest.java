@@ -10,9 +10,11 @@ import io.holdfast.DistributedLock;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.JavaLock;
+import io.holdfast.LockInfo;
 import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.memory.MemoryDatabase;
+import io.holdfast.memory.MemoryStore;
 import io.holdfast.spi.ClaimId;
 import io.holdfast.testkit.log.Warns;
 import java.time.Duration;
@@ -33,7 +35,8 @@ class StoreTroubleTest {
   private static final Duration REQUEST = Duration.ofSeconds(2);
 
   private final ManualClock clock = new ManualClock();
-  private final OddStore odd = new OddStore(new MemoryDatabase(clock));
+  private final MemoryDatabase database = new MemoryDatabase(clock);
+  private final OddStore odd = new OddStore(database);
   private final FaultyStore store = new FaultyStore(odd);
   private final Faults faults = store.faults();
   private final Holdfast holdfast = Holdfast.builder()
@@ -237,6 +240,44 @@ class StoreTroubleTest {
     odd.timeFails = false;
     clock.advance(Duration.ofSeconds(3));
     assertThat(faults.requests(Verb.END)).as("until it is final").isEqualTo(2);
+  }
+
+  /**
+   * A waiter that cannot be ended is handed the lock when its place in the queue has almost run out: the store is asked to
+   * end it until it must have lost the lock too.
+   */
+  @Test
+  @Warns("did not confirm its end")
+  void waiterThatCannotBeEnded_isNotGivenUpWhileItMayHaveTheLock() throws Exception {
+    Duration brief = Duration.ofSeconds(4);
+    Duration inQueue = odd.traits().waiterLease();
+    try (Holdfast other = Holdfast.builder()
+        .store(new MemoryStore(database))
+        .ticker(clock)
+        .scheduler(clock)
+        .callbackExecutor(Runnable::run)
+        .build()) {
+      Hold hold = other.lock(NAME).acquire();
+      LockOptions options = LockOptions.builder().leaseFor(brief).build();
+      CompletableFuture<Hold> waiter = holdfast.lock(NAME, options).acquireAsync();
+      faults.on(Verb.ATTEMPT, Verb.KEEP, Verb.END, Verb.OWN).loseRequest();
+      assertThat(waiter.cancel(false)).isTrue();
+      clock.advance(inQueue.minusMillis(10));
+      assertThat(hold.release()).isTrue();
+      clock.advance(brief.minusMillis(10));
+      assertThat(isTaken(other)).as("handed to the waiter that is gone").isTrue();
+      assertThat(faults.requests(Verb.OWN)).as("given up").isZero();
+      int asked = faults.requests(Verb.END);
+      clock.advance(REQUEST);
+      assertThat(faults.requests(Verb.END)).isGreaterThan(asked);
+      assertThat(isTaken(other)).isFalse();
+      clock.advance(inQueue);
+      assertThat(faults.requests(Verb.OWN)).as("given up").isPositive();
+    }
+  }
+
+  private static boolean isTaken(Holdfast client) {
+    return client.admin().inspect(NAME).filter(LockInfo::isTaken).isPresent();
   }
 
   /** A store that stays silent is asked ever more rarely what it still has, and soon again when it is back. */
