@@ -28,8 +28,27 @@ final class WakeUp extends Judge {
   private static final class Lock {
     String claim = "";
     long freeSince;
+    /** The process that the store takes for the holder's; below 0: none. */
+    int holder = -1;
+    /**
+     * Until when a process believes in a lease that ended before its time, without its doing: what else waits in that process
+     * stands behind its own hold.
+     */
+    final Map<Integer, Long> believed = new HashMap<>();
     /** The fair claims in the store's queue, by arrival, and until when they wait. */
     final Map<String, Long> fair = new LinkedHashMap<>();
+
+    /** The lease ends now, and its holder believes in it for longer. */
+    void believe(long until) {
+      if (holder >= 0) {
+        believed.put(holder, until);
+      }
+    }
+
+    /** Since when a process could know it as free. */
+    long freeSince(int process) {
+      return Math.max(freeSince, believed.getOrDefault(process, Long.MIN_VALUE));
+    }
   }
 
   @Override
@@ -50,7 +69,13 @@ final class WakeUp extends Judge {
       case EXPIRED -> expired(event);
       case GRANTED -> granted(event);
       case EXTENDED -> extended(event);
-      case ENDED, EVICTED -> lock(event).freeSince = Math.max(event.at(), event.until());
+      case ENDED -> ended(event);
+      case EVICTED -> {
+        lock(event).believe(lock(event).freeSince);
+        ended(event);
+      }
+      case LOST, RELEASING ->
+        lock(event).believed.computeIfPresent(event.process(), (of, until) -> event.at());
       case STORE_STEPPED -> stepped(event);
       case PAUSED -> runningSince.put(event.process(), Long.MAX_VALUE / 2);
       case RESUMED -> runningSince.put(event.process(), event.at());
@@ -75,6 +100,7 @@ final class WakeUp extends Judge {
       inTurn(event, lock);
     }
     lock.claim = event.claim();
+    lock.holder = event.process();
     lock.freeSince = event.until();
     if (dead.contains(event.process()) && event.by().equals("push")) {
       lock.freeSince = Math.min(event.until(), event.at() + bounds().deadWaiter());
@@ -100,7 +126,14 @@ final class WakeUp extends Judge {
       lock.fair.remove(event.claim());
     } else {
       lock.freeSince = Math.min(lock.freeSince, event.at());
+      lock.holder = -1;
     }
+  }
+
+  private void ended(Event event) {
+    Lock lock = lock(event);
+    lock.freeSince = Math.max(event.at(), event.until());
+    lock.holder = -1;
   }
 
   private void extended(Event event) {
@@ -118,7 +151,7 @@ final class WakeUp extends Judge {
     long latest = event.at() - bounds().wakeWithin();
     for (Event asked : waiting.values()) {
       if (asked.lock().equals(event.lock())
-          && lock.freeSince < latest
+          && lock.freeSince(asked.process()) < latest
           && quietSince < latest
           && steppedUntil < latest
           && asked.at() < latest
@@ -135,6 +168,9 @@ final class WakeUp extends Judge {
     }
     for (Lock lock : locks.values()) {
       if (lock.freeSince > event.at()) {
+        if (event.number() > 0) {
+          lock.believe(lock.freeSince);
+        }
         lock.freeSince -= event.number();
       }
       lock.fair.replaceAll((claim, until) -> until - event.number());

@@ -50,7 +50,7 @@ final class Setup {
     setup.lease = pick(random, 400, 700, 1_000, 1_500, 3_000, 10_000) * MILLI;
     // who waits renews with each third of it: where holds are long, most of the run would be that
     long stretched = setup.lease >= 3 * SECOND ? 4 : 1;
-    setup.waiterLease = Math.min(pick(random, 300, 600, 1_200) * stretched * MILLI, setup.lease);
+    setup.waiterLease = pick(random, 300, 600, 1_200) * stretched * MILLI;
     setup.pollAtMost = pick(random, 20, 60, 150) * MILLI;
     setup.requestTimeout = pick(random, 100, 200, 400) * MILLI;
     setup.latency = pick(random, 200, 1_000, 3_000) * 1_000;
