@@ -9,6 +9,8 @@ import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.consul.ConsulServer;
+import io.holdfast.testkit.log.MayWarn;
+import io.holdfast.testkit.log.Warns;
 import io.holdfast.testkit.process.ServerProcess;
 import io.holdfast.testkit.process.Tunnel;
 import java.time.Duration;
@@ -128,6 +130,7 @@ class ConsulFaultsTest {
 
   /** A client that is cut off loses its hold by itself, and only later the server gives the lock to the next. */
   @Test
+  @Warns("lock=job .*hold lost")
   void holderCutOff_losesItsHoldFirst() throws Exception {
     LockOptions brief = LockOptions.builder().leaseFor(Duration.ofSeconds(3)).build();
     Hold hold = client("127.0.0.1:" + tunnel.port()).lock("job", brief).acquire();
@@ -142,6 +145,7 @@ class ConsulFaultsTest {
 
   /** An operator destroys the session: the holder is told at its next renewal, long before its lease would have ended. */
   @Test
+  @Warns("lock=job .*hold lost")
   void sessionDestroyed_holdIsLost() throws Exception {
     LockOptions renewed = LockOptions.builder().leaseFor(Duration.ofSeconds(6)).build();
     Hold hold = client(server.endpoint()).lock("job", renewed).acquire();
@@ -156,6 +160,7 @@ class ConsulFaultsTest {
 
   /** Renewals go on for several leases, and others are refused all the while. */
   @Test
+  @MayWarn("lock=clock .*hold lost")
   void renewals_keepTheSession() throws Exception {
     LockOptions brief = LockOptions.builder().leaseFor(Duration.ofSeconds(2)).build();
     LockOptions longer = LockOptions.builder().leaseFor(Duration.ofSeconds(8)).build();

@@ -10,6 +10,8 @@ import io.holdfast.Holdfast;
 import io.holdfast.HoldfastException;
 import io.holdfast.LockOptions;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.MayWarn;
+import io.holdfast.testkit.log.Warns;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -120,6 +122,7 @@ class EtcdOutageTest {
 
   /** {@code etcdctl lease revoke}: the holder is told at its next renewal, long before its lease would have ended. */
   @Test
+  @Warns("lock=job .*hold lost")
   void leaseRevoked_holdIsLost() throws Exception {
     LockOptions renewed = LockOptions.builder().leaseFor(Duration.ofSeconds(6)).build();
     Hold hold = other.lock("job", renewed).acquire();
@@ -158,6 +161,7 @@ class EtcdOutageTest {
 
   /** A hold is lost at its own deadline, though nobody can tell it so, and never while somebody else has the lock. */
   @Test
+  @MayWarn("lock=job .*hold lost")
   void holderThatIsCutOff_losesItsHoldFirst() throws Exception {
     LockOptions brief = LockOptions.builder().leaseFor(Duration.ofSeconds(3)).build();
     Hold hold = cut.lock("job", brief).acquire();

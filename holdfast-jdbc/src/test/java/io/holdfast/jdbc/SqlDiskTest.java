@@ -12,6 +12,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.Warns;
 import io.holdfast.testkit.sql.SqlKind;
 import io.holdfast.testkit.sql.SqlServer;
 import java.sql.Connection;
@@ -98,6 +99,7 @@ class SqlDiskTest {
    * by its own clock, and one whose lease is long enough goes on when there is room.
    */
   @Test
+  @Warns("hold lost")
   void renewalThatNeedsRoom_losesTheHoldInTime() throws Exception {
     try (SqlServer server = SqlKind.POSTGRESQL.startOnASmallDisk(SIZE);
         Holdfast client = SqlUnderTest.patient(SqlUnderTest.uri(server)).build();

@@ -17,6 +17,7 @@ import io.holdfast.spi.Ended;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.Warns;
 import io.holdfast.testkit.process.Tunnel;
 import io.holdfast.testkit.sql.PostgresServer;
 import io.holdfast.testkit.sql.SqlKind;
@@ -93,6 +94,7 @@ class SqlFaultsTest {
   /** The server's clock steps forward: leases end, which is told, and who did nothing meanwhile can lock at once. */
   @ParameterizedTest
   @EnumSource
+  @Warns("lock=x .*hold lost")
   void clockThatStepsForward_endsLeases(SqlKind kind) throws Exception {
     try (SqlServer server = kind.startWithAClock();
         Holdfast holder = SqlUnderTest.patient(SqlUnderTest.uri(server)).build();
@@ -225,6 +227,7 @@ class SqlFaultsTest {
 
   /** What fails in a task that was not asked for by anybody does not cost the thread. */
   @Test
+  @Warns("store=test a task failed")
   void taskThatFails_doesNotEndTheLane() {
     SqlServer server = SqlKind.POSTGRESQL.shared();
     JdbcDialect dialect = new PostgresDialect(Durability.DATABASE);

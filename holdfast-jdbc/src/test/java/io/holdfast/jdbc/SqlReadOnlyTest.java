@@ -15,6 +15,8 @@ import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.MayWarn;
+import io.holdfast.testkit.log.Warns;
 import io.holdfast.testkit.sql.PostgresPair;
 import io.holdfast.testkit.sql.SqlKind;
 import io.holdfast.testkit.sql.SqlServer;
@@ -90,6 +92,8 @@ class SqlReadOnlyTest {
    */
   @ParameterizedTest
   @EnumSource
+  @MayWarn("the store did not confirm its end")
+  @Warns("lock=lost .*hold lost")
   void serverThatTakesNoWrites_isTold_untilItDoesAgain(SqlKind kind) throws Exception {
     try (SqlServer server = kind.start();
         Holdfast client = patient(SqlUnderTest.uri(server));
@@ -127,6 +131,7 @@ class SqlReadOnlyTest {
 
   /** A replica shows who has a lock, and gives none; when it takes its primary's place, the same client goes on. */
   @Test
+  @Warns("lock=x .*hold lost")
   void replica_isForLooking_untilItIsPromoted() throws Exception {
     try (PostgresPair pair = PostgresPair.synchronous();
         Holdfast client = patient(pair.primary().storeUri())) {

@@ -26,6 +26,7 @@ import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.Warns;
 import io.holdfast.testkit.process.LazyServer;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.codec.StringCodec;
@@ -189,6 +190,7 @@ class ClusterFaultsTest {
 
   /** The replica never heard of the grant: its takeover forgets it, the holder is told at its next renewal. */
   @Test
+  @Warns("lock=forgotten .*hold lost")
   void kill_ofANode_beforeItsReplicaKnew_isTold() throws Exception {
     // the replica has to take over, and to be found, before it ends by itself
     LockOptions middling =
@@ -228,6 +230,7 @@ class ClusterFaultsTest {
    * lost, and what the former node says when it wakes does not bring it back.
    */
   @Test
+  @Warns("lock=paused .*hold lost")
   void pause_ofANode_neverTwoValidHolds() throws Exception {
     Hold hold = client().lock("paused", SHORT).acquire();
     RedisServer former = SERVERS.get().primary("paused");

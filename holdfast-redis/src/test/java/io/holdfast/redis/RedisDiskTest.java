@@ -13,6 +13,8 @@ import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.MayWarn;
+import io.holdfast.testkit.log.Warns;
 import io.lettuce.core.RedisException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -81,6 +83,8 @@ class RedisDiskTest {
   }
 
   @Test
+  @MayWarn("the store did not confirm its end")
+  @Warns("lock=brief .*hold lost")
   void serverThatRefuses_isFull_untilThereIsRoom() throws Exception {
     RedisServer server = server("everysec");
     Holdfast client = client(server);
@@ -110,6 +114,7 @@ class RedisDiskTest {
   }
 
   @Test
+  @Warns("lock=busy .*hold lost")
   void serverThatEnds_isUnreachable_untilItIsStartedAgain() throws Exception {
     RedisServer server = server("always");
     Holdfast client = client(server);

@@ -18,6 +18,7 @@ import io.holdfast.spi.Finding;
 import io.holdfast.spi.Finding.Level;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.Warns;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.codec.StringCodec;
@@ -118,6 +119,7 @@ class RedisFaultsTest {
 
   /** Killed and started again, with nothing on disk: the hold is told that it is lost, and tokens grow all the same. */
   @Test
+  @Warns("lock=x .*hold lost")
   void kill_ofAForgetfulServer_isTold() throws Exception {
     RedisServer server = forgetful();
     Hold hold = client(server).lock("x", SHORT).acquire();
@@ -145,6 +147,7 @@ class RedisFaultsTest {
 
   /** A stopped server: holds are lost in time, requests do not hang, and all goes on when it does. */
   @Test
+  @Warns("lock=x .*hold lost")
   void stop_losesHoldsInTime() throws Exception {
     RedisServer server = forgetful();
     Holdfast client = client(server);
@@ -175,6 +178,7 @@ class RedisFaultsTest {
 
   /** The server forgets everything: the hold learns of it at its next renewal; a waiter gets the lock. */
   @Test
+  @Warns("lock=x .*hold lost")
   void flushAll_isTold() throws Exception {
     RedisServer server = forgetful();
     Hold hold = client(server).lock("x", MIDDLING).acquire();
@@ -282,6 +286,7 @@ class RedisFaultsTest {
    * nor a grant looks at that. The holder is told, and tokens grow all the same, since revisions are the server's time.
    */
   @Test
+  @Warns("lock=x .*hold lost")
   void recordThatIsLetExpire_isGone_andTokensGrow() throws Exception {
     RedisServer server = forgetful();
     DistributedLock lock = patient(server).lock("x", MIDDLING);

@@ -18,6 +18,8 @@ import io.holdfast.Ticker;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.Finding.Level;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.MayWarn;
+import io.holdfast.testkit.log.Warns;
 import io.holdfast.testkit.process.LazyServer;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
@@ -209,6 +211,7 @@ class RedlockFaultsTest {
 
   /** Three nodes are killed: the hold is lost in time, nobody else gets the lock, and it is not called busy. */
   @Test
+  @Warns("lock=x .*hold lost")
   void majorityKilled_stopsEverything() throws Exception {
     Hold hold = client().lock("x", RENEWED).acquire();
     DistributedLock other = client().lock("x", RENEWED);
@@ -223,6 +226,7 @@ class RedlockFaultsTest {
 
   /** Three nodes are killed and come back empty: nothing is granted while they abstain; then tokens have grown. */
   @Test
+  @MayWarn("lock=x .*hold lost")
   void majorityRestarted_abstains_andThenGoesOn() throws Exception {
     RedlockNodes own = nodes(BRIEF_RULE);
     Hold hold = client(own).lock("x", BRIEF).acquire();
@@ -253,6 +257,7 @@ class RedlockFaultsTest {
    */
   @ParameterizedTest
   @EnumSource(Forgets.class)
+  @MayWarn("lock=x .*hold lost")
   void forgottenVote_isNotGivenAgain(Forgets how) throws Exception {
     RedlockNodes own = nodes(BRIEF_RULE);
     Hold hold = makeRoomForTwo(own, how, FIXED);
@@ -311,6 +316,7 @@ class RedlockFaultsTest {
 
   /** A hold that exactly a majority accepted is renewed by it, and is lost in time with one node less. */
   @Test
+  @Warns("lock=x .*hold lost")
   void exactMajority_renews_andDiesWithOneNode() throws Exception {
     kill(3);
     kill(4);

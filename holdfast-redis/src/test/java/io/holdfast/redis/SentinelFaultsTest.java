@@ -17,6 +17,8 @@ import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.MayWarn;
+import io.holdfast.testkit.log.Warns;
 import io.lettuce.core.KillArgs;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -103,6 +105,7 @@ class SentinelFaultsTest {
 
   /** The replica never heard of the grant: the failover forgets it, the holder is told at its next renewal. */
   @Test
+  @Warns("lock=x .*hold lost")
   void kill_ofThePrimary_beforeItsReplicaKnew_isTold() throws Exception {
     RedisServer former = servers.primary();
     RedisServer replica = servers.other(former);
@@ -218,6 +221,7 @@ class SentinelFaultsTest {
 
   /** A stopped primary comes back and believes that it is one still: there are never two that believe in their hold. */
   @Test
+  @MayWarn("lock=x .*hold lost")
   void pause_ofThePrimary_thenAZombie_neverTwoValidHolds() throws Exception {
     List<LockEvent> events = new CopyOnWriteArrayList<>();
     Holdfast first =

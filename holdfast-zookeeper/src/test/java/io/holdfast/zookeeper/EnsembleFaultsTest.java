@@ -12,6 +12,7 @@ import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.Warns;
 import io.holdfast.testkit.zookeeper.ZooKeeperEnsemble;
 import io.holdfast.testkit.zookeeper.ZooKeeperServer;
 import java.time.Duration;
@@ -95,6 +96,7 @@ class EnsembleFaultsTest {
 
   /** The followers die: without a majority holds end in time, nothing is granted, and nobody says "busy". */
   @Test
+  @Warns("lock=a .*hold lost")
   void noMajority_holdsEndAndNothingIsGranted() throws Exception {
     ZooKeeperServer left = ensemble.servers().get(0);
     Holdfast holdfast = client(left.address());
@@ -112,6 +114,7 @@ class EnsembleFaultsTest {
 
   /** The server of one client stands still: that client's hold ends by its own clock, before another client has the lock. */
   @Test
+  @Warns("lock=a .*hold lost")
   void silentServer_holdEndsBeforeTheNextOne() throws Exception {
     ZooKeeperServer silent =
         ensemble.servers().stream().filter(each -> !each.leads()).findFirst().orElseThrow();

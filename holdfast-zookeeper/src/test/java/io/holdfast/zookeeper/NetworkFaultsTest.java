@@ -18,6 +18,7 @@ import io.holdfast.Ticker;
 import io.holdfast.spi.Finding.Level;
 import io.holdfast.spi.LockKey;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.Warns;
 import io.holdfast.testkit.process.Tunnel;
 import io.holdfast.testkit.zookeeper.ZooKeeperEnsemble;
 import io.holdfast.testkit.zookeeper.ZooKeeperServer;
@@ -103,6 +104,7 @@ class NetworkFaultsTest {
 
   /** The client that holds is cut off: its hold ends by its own clock before another one has the lock, and it comes back. */
   @Test
+  @Warns("lock=a .*hold lost")
   void holderCutOff_losesBeforeTheNextOne() throws Exception {
     Holdfast cut = tunnelled();
     Hold hold = cut.lock("a", NOT_SO_BRIEF).acquire();
@@ -127,6 +129,7 @@ class NetworkFaultsTest {
    * its time is over by our own clock, and nothing that comes later changes that.
    */
   @Test
+  @Warns("lock=a .*hold lost")
   void noSignOfLife_isAtRiskAndThenLostInTime() throws Exception {
     List<HoldState> told = new CopyOnWriteArrayList<>();
     CompletableFuture<Long> lostAt = new CompletableFuture<>();
@@ -225,6 +228,7 @@ class NetworkFaultsTest {
    * its own clients. Left alone later, it may only be read.
    */
   @Test
+  @Warns("lock=a .*hold lost")
   void minorityCutOff_grantsNothing() throws Exception {
     try (ZooKeeperEnsemble ensemble =
         ZooKeeperEnsemble.ofThreeWithTunnels("-Dreadonlymode.enabled=true")) {

@@ -17,6 +17,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.LossReason;
 import io.holdfast.spi.LockKey;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.Warns;
 import io.holdfast.testkit.zookeeper.ZooKeeperServer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -71,6 +72,7 @@ class ZooKeeperFaultsTest {
 
   /** The server ends the session, as if it had timed out: the hold is lost, and the next session inherits nothing. */
   @Test
+  @Warns("lock=a .*hold lost")
   void sessionThatTheServerEnded_isLostAndNotInherited() throws Exception {
     Hold hold = mine.lock("a").acquire();
     long session = session();
@@ -108,6 +110,7 @@ class ZooKeeperFaultsTest {
    * session's.
    */
   @Test
+  @Warns("lock=a .*hold lost")
   void sessionThatTheClientEnded_isNotInherited() throws Exception {
     Hold hold = mine.lock("a").acquire();
     curator.getZookeeperClient().getZooKeeper().getTestable().injectSessionExpiration();
@@ -207,6 +210,7 @@ class ZooKeeperFaultsTest {
    * begins.
    */
   @Test
+  @Warns("lock=a .*hold lost")
   void givenClientClosed_losesBeforeTheNextOne() throws Exception {
     Hold hold = mine.lock("a").acquire();
     CompletableFuture<HoldState> whenGranted = other.lock("a").acquireAsync().thenApply(next -> {
@@ -222,6 +226,7 @@ class ZooKeeperFaultsTest {
 
   /** A client with a namespace does not tell that it is closed. */
   @Test
+  @Warns("lock=a .*hold lost")
   void namespacedClientClosed_isNoticed() throws Exception {
     try (Holdfast spaced = Holdfast.builder()
         .store(ZooKeeperStore.using(
@@ -236,6 +241,7 @@ class ZooKeeperFaultsTest {
 
   /** The application has its framework take another handle, of which Curator says little the first time and nothing later. */
   @Test
+  @Warns("lock=a .*hold lost")
   void handleReplaced_isLostAndThereIsAnother() throws Exception {
     for (int i = 0; i < 3; i++) {
       Hold hold = Await.value(mine.lock("a").acquireAsync());
