@@ -8,6 +8,6 @@ import org.junit.jupiter.api.Tag;
 @Tag("stores")
 class RedisContractTest extends StoreContract {
   RedisContractTest() {
-    super("redis", RedisUnderTest::new);
+    super("redis", RedisUnderTest::redis);
   }
 }

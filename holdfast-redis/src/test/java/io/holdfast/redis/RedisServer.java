@@ -3,6 +3,7 @@ package io.holdfast.redis;
 
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.ServerProcess;
+import io.holdfast.testkit.process.ServerPrograms;
 import io.holdfast.testkit.process.SkewedClock;
 import io.holdfast.testkit.process.SmallDisk;
 import io.lettuce.core.RedisException;
@@ -13,24 +14,37 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A redis-server of our own: a child process with a folder and a port that stay the same over restarts. */
+/**
+ * A Redis server of our own, or one that speaks as Redis does: a child process with a folder and a port that stay the same
+ * over restarts.
+ */
 final class RedisServer implements AutoCloseable {
-  private static final Pattern VERSION = Pattern.compile("redis_version:(\\S+)");
+  private static final String REDIS = "redis-server";
+  private static final String VALKEY = "valkey-server";
 
-  private final ServerProcess process = ServerProcess.of("redis-server");
+  /** What each says of itself; others name a version of Redis, too, that they speak as. */
+  private static final Map<String, Pattern> VERSIONS = Map.of(
+      REDIS, Pattern.compile("(?m)^redis_version:(\\S+)"),
+      VALKEY, Pattern.compile("(?m)^valkey_version:(\\S+)"));
+
+  private final String program;
+  private final ServerProcess process;
   private final int port = ServerProcess.freePort();
   private final List<String> options;
   private final Optional<SkewedClock> clock;
 
   private final Optional<SmallDisk> disk;
 
-  private RedisServer(List<String> options, boolean movesItsClock) {
+  private RedisServer(String program, List<String> options, boolean movesItsClock) {
+    this.program = program;
+    this.process = ServerProcess.of(program);
     this.options = options;
     this.clock = movesItsClock ? Optional.of(SkewedClock.in(folder())) : Optional.empty();
     this.disk = Optional.empty();
@@ -38,6 +52,8 @@ final class RedisServer implements AutoCloseable {
   }
 
   private RedisServer(List<String> options, String sizeOfDisk) {
+    this.program = REDIS;
+    this.process = ServerProcess.of(program);
     this.options = options;
     this.clock = Optional.empty();
     this.disk = Optional.of(SmallDisk.on(folder(), sizeOfDisk));
@@ -46,12 +62,22 @@ final class RedisServer implements AutoCloseable {
 
   /** Starts a server that keeps nothing on disk, with a clock that can be moved. */
   static RedisServer withAClock() {
-    return new RedisServer(List.of("--appendonly", "no"), true);
+    return new RedisServer(REDIS, List.of("--appendonly", "no"), true);
   }
 
   /** Starts a server whose every change is on disk before it answers. */
   static RedisServer durable() {
-    return with("--appendonly", "yes", "--appendfsync", "always");
+    return durable(REDIS);
+  }
+
+  /** As {@link #durable()}, a Valkey. */
+  static RedisServer durableValkey() {
+    return durable(VALKEY);
+  }
+
+  private static RedisServer durable(String program) {
+    return new RedisServer(
+        program, List.of("--appendonly", "yes", "--appendfsync", "always"), false);
   }
 
   /** Starts a server that keeps nothing on disk. */
@@ -65,7 +91,7 @@ final class RedisServer implements AutoCloseable {
   }
 
   static RedisServer with(String... options) {
-    return new RedisServer(List.of(options), false);
+    return new RedisServer(REDIS, List.of(options), false);
   }
 
   String uri() {
@@ -78,8 +104,11 @@ final class RedisServer implements AutoCloseable {
 
   /** Returns the server's name and version, as the matrix shows it. */
   String version() {
-    Matcher found = VERSION.matcher(call(redis -> redis.info("server")));
-    return "Redis " + (found.find() ? found.group(1) : "of an unknown version");
+    Pattern version = Objects.requireNonNull(VERSIONS.get(program));
+    Matcher found = version.matcher(call(redis -> redis.info("server")));
+    return (program.equals(REDIS) ? "Redis " : "Valkey ")
+        + (found.find() ? found.group(1) : "of an unknown version")
+        + ServerPrograms.remark(program);
   }
 
   Path folder() {

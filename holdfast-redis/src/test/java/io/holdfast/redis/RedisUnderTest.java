@@ -9,19 +9,39 @@ import io.holdfast.testkit.process.LazyServer;
 import io.holdfast.testkit.process.Occupancy;
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.function.Supplier;
 
-/** One server for all tests of this JVM, emptied when none is on it. */
+/** One server of its kind for all tests of this JVM, emptied when none is on it. */
 final class RedisUnderTest implements StoreUnderTest {
-  private static final LazyServer<RedisServer> SHARED = new LazyServer<>(RedisServer::durable);
+  private static final Shared REDIS = new Shared(RedisServer::durable);
+  private static final Shared VALKEY = new Shared(RedisServer::durableValkey);
 
-  private static final Occupancy TESTS =
-      new Occupancy(() -> SHARED.get().call(redis -> redis.flushall()));
-
+  private final Occupancy tests;
   private final RedisServer server;
 
-  RedisUnderTest() {
-    this.server = SHARED.get();
-    TESTS.enter();
+  private RedisUnderTest(Shared shared) {
+    this.server = shared.server.get();
+    this.tests = shared.tests;
+    tests.enter();
+  }
+
+  /** A server that tests share, and which of them are on it. */
+  private static final class Shared {
+    private final LazyServer<RedisServer> server;
+    private final Occupancy tests;
+
+    Shared(Supplier<RedisServer> start) {
+      server = new LazyServer<>(start);
+      tests = new Occupancy(() -> server.get().call(redis -> redis.flushall()));
+    }
+  }
+
+  static RedisUnderTest redis() {
+    return new RedisUnderTest(REDIS);
+  }
+
+  static RedisUnderTest valkey() {
+    return new RedisUnderTest(VALKEY);
   }
 
   @Override
@@ -66,6 +86,6 @@ final class RedisUnderTest implements StoreUnderTest {
 
   @Override
   public void close() {
-    TESTS.leave();
+    tests.leave();
   }
 }

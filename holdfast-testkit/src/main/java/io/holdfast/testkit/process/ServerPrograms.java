@@ -28,6 +28,7 @@ public final class ServerPrograms {
   /** What each says of its version; the reason why one that says something else is not used. */
   private static final Map<String, Pattern> PRODUCTS = Map.of(
       "redis-server", Pattern.compile("Redis server"),
+      "valkey-server", Pattern.compile("Valkey server"),
       "etcd", Pattern.compile("etcd Version"),
       "consul", Pattern.compile("Consul v"),
       "postgres", Pattern.compile("\\(PostgreSQL\\)"),
@@ -132,6 +133,25 @@ public final class ServerPrograms {
   public static String version(String name) {
     get(name);
     return search(name).said();
+  }
+
+  /**
+   * Returns what {@code dev/servers} has to say of the program that it left to the tests: the matrix shows it behind the
+   * version.
+   *
+   * @param name the program, for example {@code redis-server}
+   * @return for example that it is older than wanted, in brackets after a space; empty if it is what it should be, or was
+   *     named by the environment
+   */
+  public static String remark(String name) {
+    Path remark = cache().resolve("bin").resolve(name + ".remark");
+    try {
+      return System.getenv(variable(name)) == null && Files.exists(remark)
+          ? " (" + Files.readString(remark).strip() + ")"
+          : "";
+    } catch (IOException e) {
+      throw new UncheckedIOException("the cache of servers cannot be read", e);
+    }
   }
 
   /** Says whether there is one of use. */
