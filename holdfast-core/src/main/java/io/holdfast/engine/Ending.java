@@ -4,6 +4,7 @@ package io.holdfast.engine;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Ended;
 import io.holdfast.spi.Mode;
+import io.holdfast.spi.StoreTraits;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.time.Instant;
@@ -85,12 +86,14 @@ final class Ending {
 
   /** For how long the claim may be in the store if nothing more is asked for it. */
   private long leasesNanos() {
+    StoreTraits traits = claimant.lane.engine.traits;
     long lease = claimant.claim.lease().toNanos();
-    if (!claimant.attempts.mayHaveLeftAWaiter()) {
+    boolean isHandedOver = traits.queues() || claimant.claim.fair();
+    if (!isHandedOver || !claimant.attempts.mayHaveLeftAWaiter()) {
       return lease;
     }
-    // a waiter may be handed the lock when its place in the queue has almost run out, and has it then for as long again
-    long waiting = claimant.lane.engine.traits.waiterLease().toNanos();
+    // a waiter may be handed the lock when its place in the queue has almost run out, for at most as long again
+    long waiting = traits.waiterLease().toNanos();
     return Math.max(lease, waiting + Math.min(waiting, lease));
   }
 

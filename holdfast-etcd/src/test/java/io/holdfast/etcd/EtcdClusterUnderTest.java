@@ -7,6 +7,7 @@ import io.holdfast.testkit.contract.Capability;
 import io.holdfast.testkit.contract.StoreUnderTest;
 import io.holdfast.testkit.etcd.EtcdCluster;
 import io.holdfast.testkit.process.LazyServer;
+import io.holdfast.testkit.process.ServerPrograms;
 import java.util.EnumSet;
 import java.util.Set;
 
@@ -23,7 +24,7 @@ final class EtcdClusterUnderTest implements StoreUnderTest {
 
   @Override
   public String version() {
-    return cluster.members().get(0).version();
+    return cluster.members().get(0).version() + ServerPrograms.remark("etcd");
   }
 
   @Override

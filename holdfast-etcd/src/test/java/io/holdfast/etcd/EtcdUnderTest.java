@@ -9,6 +9,7 @@ import io.holdfast.testkit.contract.Capability;
 import io.holdfast.testkit.contract.StoreUnderTest;
 import io.holdfast.testkit.etcd.EtcdServer;
 import io.holdfast.testkit.process.LazyServer;
+import io.holdfast.testkit.process.ServerPrograms;
 import java.util.EnumSet;
 import java.util.Set;
 
@@ -40,7 +41,7 @@ final class EtcdUnderTest implements StoreUnderTest {
 
   @Override
   public String version() {
-    return server.version();
+    return server.version() + ServerPrograms.remark("etcd");
   }
 
   @Override

@@ -12,6 +12,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.MayWarn;
 import io.holdfast.testkit.log.Warns;
 import io.holdfast.testkit.sql.SqlKind;
 import io.holdfast.testkit.sql.SqlServer;
@@ -99,6 +100,7 @@ class SqlDiskTest {
    * by its own clock, and one whose lease is long enough goes on when there is room.
    */
   @Test
+  @MayWarn("the store did not confirm its end")
   @Warns("hold lost")
   void renewalThatNeedsRoom_losesTheHoldInTime() throws Exception {
     try (SqlServer server = SqlKind.POSTGRESQL.startOnASmallDisk(SIZE);

@@ -12,6 +12,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.MayWarn;
 import io.holdfast.testkit.log.Warns;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.codec.StringCodec;
@@ -62,6 +63,7 @@ class CredentialsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"resetpass >another", "off"})
+  @MayWarn("the store did not confirm its end")
   @Warns("lock=brief .*hold lost")
   void login_thatWorksNoLonger_isToldAndRecoveredFrom(String change) throws Exception {
     RedisServer server = RedisServer.forgetful();

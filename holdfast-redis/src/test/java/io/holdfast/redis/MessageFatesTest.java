@@ -10,6 +10,7 @@ import io.holdfast.LockEvent.Acquired;
 import io.holdfast.LockEvent.Lost;
 import io.holdfast.LockOptions;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.MayWarn;
 import io.holdfast.testkit.log.Warns;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -128,6 +129,7 @@ class MessageFatesTest {
 
   /** The reply to an attempt comes when the lease is over: no hold without a lease is handed out. */
   @Test
+  @MayWarn("lock=x .*hold lost")
   void reply_afterTheLease_isNoHold() throws Exception {
     LockOptions brief = LockOptions.builder().leaseFor(Duration.ofMillis(500)).build();
     Holdfast client = REDIS.through(Duration.ofSeconds(2));

@@ -114,6 +114,7 @@ class RedisDiskTest {
   }
 
   @Test
+  @MayWarn("the store did not confirm its end")
   @Warns("lock=busy .*hold lost")
   void serverThatEnds_isUnreachable_untilItIsStartedAgain() throws Exception {
     RedisServer server = server("always");

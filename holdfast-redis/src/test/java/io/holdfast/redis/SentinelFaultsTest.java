@@ -221,7 +221,7 @@ class SentinelFaultsTest {
 
   /** A stopped primary comes back and believes that it is one still: there are never two that believe in their hold. */
   @Test
-  @MayWarn("lock=x .*hold lost")
+  @MayWarn({"lock=x .*hold lost", "the store did not confirm the release"})
   void pause_ofThePrimary_thenAZombie_neverTwoValidHolds() throws Exception {
     List<LockEvent> events = new CopyOnWriteArrayList<>();
     Holdfast first =

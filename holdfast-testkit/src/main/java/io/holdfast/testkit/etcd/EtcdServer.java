@@ -2,7 +2,6 @@
 package io.holdfast.testkit.etcd;
 
 import io.holdfast.testkit.process.ServerProcess;
-import io.holdfast.testkit.process.ServerPrograms;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -21,12 +20,11 @@ import java.util.regex.Pattern;
  * are quicker than by default, so that its shortest lease is a second.
  */
 public final class EtcdServer implements AutoCloseable {
-  private static final String PROGRAM = "etcd";
   private static final int MILLIS = 3_000;
   private static final Pattern VERSION = Pattern.compile("\"etcdserver\":\"([^\"]+)\"");
   private static final Pattern NUMBER = Pattern.compile("\"(leader|member_id)\":\"(\\d+)\"");
 
-  private final ServerProcess process = ServerProcess.of(PROGRAM);
+  private final ServerProcess process = ServerProcess.of("etcd");
   private final int port = ServerProcess.freePort();
   private final int peerPort = ServerProcess.freePort();
   private final int plainPort = ServerProcess.freePort();
@@ -184,15 +182,13 @@ public final class EtcdServer implements AutoCloseable {
   }
 
   /**
-   * Returns the server's version, as the matrix shows it.
+   * Returns the server's version.
    *
    * @return for example {@code etcd 3.6.16}
    */
   public String version() {
     Matcher found = VERSION.matcher(call("/version", ""));
-    return "etcd "
-        + (found.find() ? found.group(1) : "of an unknown version")
-        + ServerPrograms.remark(PROGRAM);
+    return "etcd " + (found.find() ? found.group(1) : "of an unknown version");
   }
 
   /**

@@ -25,30 +25,22 @@ final class WakeUp extends Judge {
   /** Until when a store's clock that stepped back may keep what has died alive: declared. */
   private long steppedUntil = Long.MIN_VALUE;
 
+  /** Leases that ended before their time and without their holders' doing, by claim. */
+  private final Map<String, Belief> believed = new HashMap<>();
+
+  /** A process takes itself for the holder: what else waits in it stands behind its own hold, and asks the store nothing. */
+  private record Belief(String lock, int process, long until) {
+    Belief until(long end) {
+      return new Belief(lock, process, Math.min(until, end));
+    }
+  }
+
   private static final class Lock {
     String claim = "";
+    int process;
     long freeSince;
-    /** The process that the store takes for the holder's; below 0: none. */
-    int holder = -1;
-    /**
-     * Until when a process believes in a lease that ended before its time, without its doing: what else waits in that process
-     * stands behind its own hold.
-     */
-    final Map<Integer, Long> believed = new HashMap<>();
     /** The fair claims in the store's queue, by arrival, and until when they wait. */
     final Map<String, Long> fair = new LinkedHashMap<>();
-
-    /** The lease ends now, and its holder believes in it for longer. */
-    void believe(long until) {
-      if (holder >= 0) {
-        believed.put(holder, until);
-      }
-    }
-
-    /** Since when a process could know it as free. */
-    long freeSince(int process) {
-      return Math.max(freeSince, believed.getOrDefault(process, Long.MIN_VALUE));
-    }
   }
 
   @Override
@@ -71,11 +63,11 @@ final class WakeUp extends Judge {
       case EXTENDED -> extended(event);
       case ENDED -> ended(event);
       case EVICTED -> {
-        lock(event).believe(lock(event).freeSince);
+        believe(event.lock(), lock(event));
         ended(event);
       }
-      case LOST, RELEASING ->
-        lock(event).believed.computeIfPresent(event.process(), (of, until) -> event.at());
+      case CLAIM_ENDING ->
+        believed.computeIfPresent(event.claim(), (claim, belief) -> belief.until(event.at()));
       case STORE_STEPPED -> stepped(event);
       case PAUSED -> runningSince.put(event.process(), Long.MAX_VALUE / 2);
       case RESUMED -> runningSince.put(event.process(), event.at());
@@ -100,7 +92,7 @@ final class WakeUp extends Judge {
       inTurn(event, lock);
     }
     lock.claim = event.claim();
-    lock.holder = event.process();
+    lock.process = event.process();
     lock.freeSince = event.until();
     if (dead.contains(event.process()) && event.by().equals("push")) {
       lock.freeSince = Math.min(event.until(), event.at() + bounds().deadWaiter());
@@ -126,14 +118,13 @@ final class WakeUp extends Judge {
       lock.fair.remove(event.claim());
     } else {
       lock.freeSince = Math.min(lock.freeSince, event.at());
-      lock.holder = -1;
     }
   }
 
   private void ended(Event event) {
     Lock lock = lock(event);
     lock.freeSince = Math.max(event.at(), event.until());
-    lock.holder = -1;
+    lock.claim = "";
   }
 
   private void extended(Event event) {
@@ -151,7 +142,7 @@ final class WakeUp extends Judge {
     long latest = event.at() - bounds().wakeWithin();
     for (Event asked : waiting.values()) {
       if (asked.lock().equals(event.lock())
-          && lock.freeSince(asked.process()) < latest
+          && Math.max(lock.freeSince, believedUntil(asked)) < latest
           && quietSince < latest
           && steppedUntil < latest
           && asked.at() < latest
@@ -166,15 +157,33 @@ final class WakeUp extends Judge {
     if (event.number() < 0) {
       steppedUntil = Math.max(steppedUntil, event.at() + bounds().deadWaiter()) - event.number();
     }
-    for (Lock lock : locks.values()) {
+    for (Map.Entry<String, Lock> each : locks.entrySet()) {
+      Lock lock = each.getValue();
       if (lock.freeSince > event.at()) {
         if (event.number() > 0) {
-          lock.believe(lock.freeSince);
+          believe(each.getKey(), lock);
         }
         lock.freeSince -= event.number();
       }
       lock.fair.replaceAll((claim, until) -> until - event.number());
     }
+  }
+
+  /** The lease of the one that has the lock, if any, ends now, and its process does not know it. */
+  private void believe(String name, Lock lock) {
+    if (!lock.claim.isEmpty()) {
+      believed.put(lock.claim, new Belief(name, lock.process, lock.freeSince));
+    }
+  }
+
+  private long believedUntil(Event asked) {
+    long until = Long.MIN_VALUE;
+    for (Belief each : believed.values()) {
+      if (each.lock().equals(asked.lock()) && each.process() == asked.process()) {
+        until = Math.max(until, each.until());
+      }
+    }
+    return until;
   }
 
   private void atRest(Event event) {
