@@ -15,9 +15,8 @@ final class Tree {
   static void make(Path root) throws IOException {
     Files.createDirectories(root.resolve("holdfast-core/src/main"));
     Files.createDirectories(root.resolve("holdfast-cli/src/main"));
-    Path launcher = root.resolve("holdfast");
-    Files.copy(Path.of(System.getProperty("basedir", "."), "..", "holdfast"), launcher);
-    launcher.toFile().setExecutable(true);
+    Path launcher = Path.of(System.getProperty("basedir", "."), "..", "holdfast");
+    Processes.writeExecutable(root.resolve("holdfast"), Files.readString(launcher));
     for (String file : List.of(
         "pom.xml",
         "holdfast-core/pom.xml",
@@ -25,9 +24,8 @@ final class Tree {
         "holdfast-cli/src/main/A.java")) {
       Files.writeString(root.resolve(file), "");
     }
-    Path maven = root.resolve("mvnw");
-    Files.writeString(
-        maven,
+    Processes.writeExecutable(
+        root.resolve("mvnw"),
         String.join(
             "\n",
             "#!/bin/sh",
@@ -38,7 +36,6 @@ final class Tree {
             "cp '" + Program.jar() + "' holdfast-cli/target/holdfast-cli-1.jar",
             "cp '" + Program.jar() + "' holdfast-cli/target/holdfast-cli-1-sources.jar",
             ""));
-    maven.toFile().setExecutable(true);
   }
 
   /** Makes one that was used before; for tests that do not change it. */
