@@ -346,6 +346,8 @@ class SqliteFileTest {
     try (Client old = new Client(file).connect()) {
       Claim held = old.claim("a");
       long revision = old.granted(held).revision();
+      // renewals have a connection of their own, which is open from now on
+      assertThat(old.keep(held)).isInstanceOf(Kept.Held.class);
       for (String end : withItsLog ? List.of("", "-wal", "-shm") : List.of("")) {
         Files.delete(Path.of(file + end));
       }
