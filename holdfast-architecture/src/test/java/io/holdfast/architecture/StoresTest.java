@@ -5,14 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.spi.LockStoreFactory;
 import io.holdfast.testkit.process.ServerPrograms;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.time.Instant;
-import java.time.LocalDateTime;
-import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -20,6 +12,7 @@ import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -30,15 +23,6 @@ import org.junit.jupiter.api.Test;
  */
 @Tag("matrix")
 class StoresTest {
-  private static final Path BUILD =
-      Path.of(System.getProperty("holdfast.buildDirectory", "target"));
-
-  /** When the build began, in UTC to the second: what is older was left behind by another one. */
-  private static final Instant BEGAN = LocalDateTime.parse(
-          System.getProperty("holdfast.buildBegan", "19700101000000"),
-          DateTimeFormatter.ofPattern("yyyyMMddHHmmss", Locale.ROOT))
-      .toInstant(ZoneOffset.UTC);
-
   /** What was run, and whether only what that tier has beyond the one below it. */
   private static final String TIER = System.getProperty("holdfast.tier", "fast");
 
@@ -49,31 +33,40 @@ class StoresTest {
       "required".equals(System.getProperty("holdfast.contracts"));
 
   /** Their contract is in the tier that needs no server but those that Maven brings; all others' is in "stores". */
-  private static final List<String> FAST = List.of("memory", "sqlite", "zookeeper");
+  static final List<String> FAST = List.of("memory", "sqlite", "zookeeper");
 
   /** Several servers that are one store, and servers that speak as those do that give an address its name. */
   private static final List<String> OTHERS = List.of(
       "consul-cluster", "etcd-cluster", "redis-cluster", "redis-sentinel", "valkey", "zookeeper-3");
 
   /** Newer servers than those that the build brings. They need Docker, which not every CI has: they are not required. */
-  private static final List<String> IN_CONTAINERS =
-      List.of("mysql-8.4", "mysql-9", "postgresql-18");
+  private static final List<String> IN_CONTAINERS = List.of("mysql-8.4", "mysql-9");
+
+  /** Tier "all" runs their contract on the oldest supported servers too. */
+  private static final List<String> OF_TWO_AGES = List.of(
+      "etcd",
+      "etcd-cluster",
+      "mariadb",
+      "postgresql",
+      "redis",
+      "redis-cluster",
+      "redis-sentinel",
+      "redlock");
 
   @Test
   void everyStore_wasRun() {
-    SortedSet<String> stores = schemes();
-    stores.addAll(OTHERS);
-    stores.addAll(IN_CONTAINERS);
+    SortedSet<String> stores = rows();
+    Matrix run = Matrix.read();
     List<String> notRun = new ArrayList<>();
     StringBuilder matrix = new StringBuilder("\n== stores ==\n");
     for (String store : stores) {
-      Optional<String> row = row(store + ".txt");
+      Optional<String> row = run.run(store);
       matrix
-          .append(row.or(() -> row(store + ".not-run"))
+          .append(row.or(() -> run.notRun(store))
               .orElseGet(
-                  () -> String.format(Locale.ROOT, "%-14s NOT RUN: %s", store, whyNot(store))))
+                  () -> String.format(Locale.ROOT, "%-21s NOT RUN: %s", store, whyNot(store))))
           .append('\n');
-      if (row.isEmpty() && isInThisRun(store) && !IN_CONTAINERS.contains(store)) {
+      if (row.isEmpty() && isInThisRun(store) && !IN_CONTAINERS.contains(newest(store))) {
         notRun.add(store);
       }
     }
@@ -83,8 +76,30 @@ class StoresTest {
     }
   }
 
+  private static SortedSet<String> rows() {
+    SortedSet<String> stores = schemes();
+    stores.addAll(OTHERS);
+    stores.addAll(IN_CONTAINERS);
+    if (ServerPrograms.areOldest()) {
+      return stores.stream()
+          .map(store -> store + Matrix.OLDEST)
+          .collect(Collectors.toCollection(TreeSet::new));
+    }
+    if (TIER.equals("all")) {
+      OF_TWO_AGES.forEach(store -> stores.add(store + Matrix.OLDEST));
+    }
+    return stores;
+  }
+
+  private static String newest(String store) {
+    return store.replace(Matrix.OLDEST, "");
+  }
+
   private static boolean isInThisRun(String store) {
-    boolean isFast = FAST.contains(store);
+    if (store.endsWith(Matrix.OLDEST) && TIER.equals("all")) {
+      return true;
+    }
+    boolean isFast = FAST.contains(newest(store));
     return switch (TIER) {
       case "fast" -> isFast;
       case "stores" -> !(BEYOND && isFast);
@@ -96,7 +111,7 @@ class StoresTest {
     if (isInThisRun(store)) {
       return "its tests did not come so far in this build";
     }
-    return FAST.contains(store)
+    return FAST.contains(newest(store))
         ? "its contract is in tier \"fast\": ./mvnw verify"
         : "its contract is in tier \"stores\": ./mvnw verify -Pstores";
   }
@@ -114,20 +129,5 @@ class StoresTest {
               .replaceFirst("^consuls$", "consul")));
     }
     return schemes;
-  }
-
-  /** What the contract has left behind in the module of the store. */
-  private static Optional<String> row(String name) {
-    try {
-      for (Path module : Sources.modules()) {
-        Path file = module.resolve(BUILD).resolve("contract").resolve(name);
-        if (Files.exists(file) && !Files.getLastModifiedTime(file).toInstant().isBefore(BEGAN)) {
-          return Files.readAllLines(file).stream().findFirst();
-        }
-      }
-      return Optional.empty();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 }

@@ -6,6 +6,7 @@ import org.junit.jupiter.api.Tag;
 
 /** The contract on an etcd cluster of three. */
 @Tag("stores")
+@Tag("oldest")
 class EtcdClusterContractTest extends StoreContract {
   EtcdClusterContractTest() {
     super("etcd-cluster", EtcdClusterUnderTest::new);

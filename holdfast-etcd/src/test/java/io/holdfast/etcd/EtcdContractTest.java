@@ -6,6 +6,7 @@ import org.junit.jupiter.api.Tag;
 
 /** The contract on one etcd server. */
 @Tag("stores")
+@Tag("oldest")
 class EtcdContractTest extends StoreContract {
   EtcdContractTest() {
     super("etcd", EtcdUnderTest::new);

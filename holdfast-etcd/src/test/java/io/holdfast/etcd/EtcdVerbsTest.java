@@ -26,6 +26,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The verbs on a real server, and what they leave there. */
 @Tag("stores")
+@Tag("oldest")
 class EtcdVerbsTest {
   private static final Duration LEASE = DrivenEtcd.LEASE;
 

@@ -13,6 +13,9 @@ import javax.sql.DataSource;
 final class Accounts {
   private static final int ATTEMPTS = 20;
 
+  /** MariaDB's, from 11.6.2 on: a transaction has written to a row that was changed since it first read. */
+  private static final int RECORD_HAS_CHANGED = 1020;
+
   /** An account as it was read. */
   record Account(long id, long balance, long version) {}
 
@@ -98,11 +101,16 @@ final class Accounts {
       try {
         return once(work);
       } catch (SQLException e) {
-        if (attempt == ATTEMPTS || e.getSQLState() == null || !e.getSQLState().startsWith("40")) {
+        if (attempt == ATTEMPTS || !isConflict(e)) {
           throw e;
         }
       }
     }
+  }
+
+  private static boolean isConflict(SQLException e) {
+    return e.getErrorCode() == RECORD_HAS_CHANGED
+        || (e.getSQLState() != null && e.getSQLState().startsWith("40"));
   }
 
   private <T> T once(Work<T> work) throws SQLException {

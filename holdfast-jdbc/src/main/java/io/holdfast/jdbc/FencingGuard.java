@@ -76,8 +76,9 @@ public final class FencingGuard {
    *       the same work has to be given up;
    *   <li>{@link SQLException}: nothing is known; roll back. A deadlock or a serialization failure (SQLState 40001,
    *       40P01) is the caller's to repeat, from the beginning of the transaction. PostgreSQL fails so above READ
-   *       COMMITTED if another transaction checked the same resource at the same time; MySQL and MariaDB may fail so when
-   *       several come with the very first token of a resource;
+   *       COMMITTED if another transaction checked the same resource at the same time, and so does MariaDB from 11.6.2 on
+   *       (error 1020) when serializable, or if the transaction has read before; MySQL and MariaDB may fail so when several
+   *       come with the very first token of a resource;
    *   <li>{@link ConfigurationException}: the table is not there.
    * </ul>
    *

@@ -16,6 +16,9 @@ final class JdbcErrors {
   /** A driver may quote an address that it does not understand. */
   private static final Pattern PASSWORD = Pattern.compile("(?i)(password\\s*=\\s*)[^,;&)\\s]*");
 
+  /** MariaDB's, from 11.6.2 on: a transaction has written to a row that was changed since it first read. */
+  private static final int RECORD_HAS_CHANGED = 1020;
+
   private JdbcErrors() {}
 
   /** What happened to a statement. */
@@ -55,7 +58,7 @@ final class JdbcErrors {
 
   static Kind mySql(SQLException e) {
     return switch (e.getErrorCode()) {
-      case 1213, 1205, 1969, 3024 -> Kind.AGAIN;
+      case 1213, 1205, 1969, 3024, RECORD_HAS_CHANGED -> Kind.AGAIN;
       case 1040, 1203 -> Kind.TOO_MANY;
       case 1021, 1041, 1114 -> Kind.FULL;
       case 1290, 1792, 1836 -> Kind.READ_ONLY;
@@ -64,6 +67,15 @@ final class JdbcErrors {
       case 1053, 1927 -> Kind.BROKEN;
       default -> byClass(e, Objects.requireNonNullElse(e.getSQLState(), ""));
     };
+  }
+
+  /**
+   * Says whether the database has rolled a whole transaction back in favour of another one: a deadlock, a serialization
+   * failure, a record that has changed since it was read. To do it again from its beginning is the right thing.
+   */
+  static boolean isConflict(SQLException e) {
+    return e.getErrorCode() == RECORD_HAS_CHANGED
+        || Objects.requireNonNullElse(e.getSQLState(), "").startsWith("40");
   }
 
   private static Kind byClass(SQLException e, String state) {

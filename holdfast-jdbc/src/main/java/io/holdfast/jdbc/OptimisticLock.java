@@ -66,7 +66,8 @@ public final class OptimisticLock {
      * Does the work: reads, decides, writes. It does not commit, roll back or close.
      *
      * @param connection in a transaction, which has just begun
-     * @throws SQLException trouble with the database; SQLState 40 (deadlock, serialization failure) begins anew
+     * @throws SQLException trouble with the database; SQLState 40 (deadlock, serialization failure) and MariaDB's
+     *     error 1020 (record has changed since last read) begin anew
      * @throws X whatever the work throws: it is rolled back, and thrown on
      */
     void run(Connection connection) throws SQLException, X;
@@ -144,7 +145,7 @@ public final class OptimisticLock {
    *   <li>what the work throws: rolled back;
    *   <li>{@link VersionConflictException}: others came first until the limit; rolled back;
    *   <li>{@link SQLException}: the database was not reached, or failed; rolled back, or never to be committed. Deadlocks and
-   *       serialization failures (SQLState 40) are conflicts like others;
+   *       serialization failures (SQLState 40, and 1020 on MariaDB) are conflicts like others;
    *   <li>{@link WriteUnknownException}: the commit was sent and its answer did not come: committed, or not. Look at the
    *       data before doing it again;
    *   <li>{@link InterruptedException}: interrupted on entry or in a pause; rolled back. An attempt that runs is not
@@ -222,7 +223,7 @@ public final class OptimisticLock {
       transaction.commit();
       return Optional.of(result);
     } catch (SQLException e) {
-      if (e.getSQLState() != null && e.getSQLState().startsWith("40")) {
+      if (JdbcErrors.isConflict(e)) {
         return Optional.empty();
       }
       throw e;

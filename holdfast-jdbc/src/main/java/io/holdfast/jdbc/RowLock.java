@@ -39,7 +39,9 @@ import org.jspecify.annotations.Nullable;
  *
  * Order: whoever waits is mostly served first come, first served, but no database promises it. Above READ COMMITTED
  * PostgreSQL would show what was there before the wait: this is refused. MySQL and MariaDB show under REPEATABLE READ, the
- * default there, what was there when the transaction read for the first time: so <b>hold first, then read</b>. Two
+ * default there, what was there when the transaction read for the first time: so <b>hold first, then read</b>. MariaDB, from
+ * 11.6.2 on, fails instead of writing to a row that was changed since, and at SERIALIZABLE also of reading one (error 1020):
+ * begin the transaction anew. Two
  * transactions that hold several names in different orders deadlock, and the database ends one of them.
  *
  * <h2>Threads</h2>

@@ -67,8 +67,9 @@ public final class VersionColumn {
    *   <li>normally: the version was what was read, and is raised with the commit;
    *   <li>{@link VersionConflictException}: it was not, or there is no such row. Nothing was changed; the transaction is to
    *       be rolled back, and to begin with reading again. Within {@link OptimisticLock#run} that is what happens;
-   *   <li>{@link SQLException}: nothing is known; roll back. A serialization failure (SQLState 40001), with which
-   *       PostgreSQL says the same above READ COMMITTED, or a deadlock is the caller's to repeat, from reading on.
+   *   <li>{@link SQLException}: nothing is known; roll back. A serialization failure, with which PostgreSQL (SQLState 40001)
+   *       and MariaDB from 11.6.2 on (error 1020) say the same above READ COMMITTED, or a deadlock is the caller's to repeat,
+   *       from reading on.
    * </ul>
    *
    * @param connection the caller's; with autocommit it is done at once

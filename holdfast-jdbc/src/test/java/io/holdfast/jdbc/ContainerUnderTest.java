@@ -46,15 +46,14 @@ final class ContainerUnderTest implements StoreUnderTest {
     static Server start(ContainerKind kind) {
       int port = ServerProcess.freePort();
       GenericContainer<?> container = new GenericContainer<>(DockerImageName.parse(kind.image))
-          .withEnv(kind.environment())
-          .withExposedPorts(kind.port)
+          .withEnv(ContainerKind.ENVIRONMENT)
+          .withExposedPorts(ContainerKind.PORT)
           .withStartupTimeout(PULLED_AND_STARTED);
-      container.setPortBindings(List.of(port + ":" + kind.port));
+      container.setPortBindings(List.of(port + ":" + ContainerKind.PORT));
       container.start();
       Server server = new Server(
           container,
-          "jdbc:" + kind.scheme + "://" + container.getHost() + ":" + port + "/"
-              + ContainerKind.DATABASE);
+          "jdbc:mysql://" + container.getHost() + ":" + port + "/" + ContainerKind.DATABASE);
       server.awaitAnswer();
       return server;
     }

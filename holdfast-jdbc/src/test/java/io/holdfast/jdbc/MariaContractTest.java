@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Tag;
 
 /** The contract on MariaDB, whose every commit is on disk. */
 @Tag("stores")
+@Tag("oldest")
 class MariaContractTest extends StoreContract {
   MariaContractTest() {
     super("mariadb", () -> new SqlUnderTest(SqlKind.MARIADB));

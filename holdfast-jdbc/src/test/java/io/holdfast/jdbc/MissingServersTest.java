@@ -102,6 +102,20 @@ class MissingServersTest {
     }
   }
 
+  /** A newer one in PATH would say that the oldest was tested. */
+  @Test
+  void theOldest_areLookedForInTheirFolderAlone() throws IOException {
+    for (String program : VERSIONS.keySet()) {
+      install(program, "echo '" + VERSIONS.get(program) + "'");
+    }
+    String said = run("-Dholdfast.servers=oldest");
+    assertSkipped(said);
+    for (String server : SERVERS) {
+      assertThat(row(said, server + "-oldest"))
+          .contains("NOT RUN: " + server + " was not found (run dev/servers --oldest)");
+    }
+  }
+
   @Test
   void requiredServers_fail() throws IOException {
     String said = run("-Dholdfast.stores=required");

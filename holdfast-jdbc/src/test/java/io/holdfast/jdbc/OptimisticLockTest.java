@@ -22,6 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Work is committed once, and only if nobody else came first. */
 @Tag("stores")
+@Tag("oldest")
 class OptimisticLockTest {
   private static final Duration LONG = Duration.ofMinutes(1);
 

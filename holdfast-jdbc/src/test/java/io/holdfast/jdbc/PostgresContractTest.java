@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Tag;
 
 /** The contract on PostgreSQL, whose every commit is on disk. */
 @Tag("stores")
+@Tag("oldest")
 class PostgresContractTest extends StoreContract {
   PostgresContractTest() {
     super("postgresql", () -> new SqlUnderTest(SqlKind.POSTGRESQL));

@@ -22,6 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Row locks exclude, end with the transaction, and leave it usable when they are busy. */
 @Tag("stores")
+@Tag("oldest")
 class RowLockTest {
   private static final Duration SHORT = Duration.ofMillis(50);
   private static final Duration LONG = Duration.ofMinutes(1);
@@ -304,7 +305,10 @@ class RowLockTest {
         .isInstanceOf(IllegalArgumentException.class);
   }
 
-  /** PostgreSQL would show the state before the wait; MySQL and MariaDB read for the first time after it. */
+  /**
+   * PostgreSQL would show the state before the wait; MySQL and MariaDB read for the first time after it. MariaDB, from 11.6.2 on,
+   * counts a locking read as one, and every read locks when serializable: it refuses what it cannot show.
+   */
   @ParameterizedTest
   @EnumSource(SqlKind.class)
   void oldSnapshotsAreRefused(SqlKind kind) throws SQLException {
@@ -331,7 +335,12 @@ class RowLockTest {
         execute(first, "UPDATE counter SET n = 9");
         first.commit();
         next.join();
-        assertThat(read(second)).isEqualTo(9);
+        try {
+          assertThat(read(second)).isEqualTo(9);
+        } catch (SQLException e) {
+          assertThat(isolation).isEqualTo(Connection.TRANSACTION_SERIALIZABLE);
+          assertThat(JdbcErrors.isConflict(e)).as("%s", e).isTrue();
+        }
         second.rollback();
       }
     }

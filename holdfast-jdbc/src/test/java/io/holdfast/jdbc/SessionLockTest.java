@@ -26,6 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Session locks exclude, end with their connection, and leave none behind. */
 @Tag("stores")
+@Tag("oldest")
 class SessionLockTest {
   private static final Duration SHORT = Duration.ofMillis(100);
   private static final Duration LONG = Duration.ofMinutes(1);

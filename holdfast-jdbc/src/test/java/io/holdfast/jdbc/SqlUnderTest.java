@@ -31,7 +31,7 @@ final class SqlUnderTest implements StoreUnderTest {
 
   @Override
   public String version() {
-    return server.version();
+    return server.version() + server.remark();
   }
 
   @Override

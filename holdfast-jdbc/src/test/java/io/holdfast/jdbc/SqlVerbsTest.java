@@ -41,6 +41,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Each verb on each kind of database server, with its corners. */
 @Tag("stores")
+@Tag("oldest")
 class SqlVerbsTest {
   private final List<AutoCloseable> open = new ArrayList<>();
   private @Nullable SqlUnderTest opened;

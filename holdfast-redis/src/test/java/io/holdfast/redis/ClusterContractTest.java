@@ -6,6 +6,7 @@ import org.junit.jupiter.api.Tag;
 
 /** The contract on a cluster of six nodes. */
 @Tag("stores")
+@Tag("oldest")
 class ClusterContractTest extends StoreContract {
   ClusterContractTest() {
     super("redis-cluster", ClusterUnderTest::new);

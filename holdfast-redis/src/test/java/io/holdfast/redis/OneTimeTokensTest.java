@@ -33,6 +33,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** One-time tokens: one of many is accepted, and what is accepted is only what was issued. */
 @Tag("stores")
+@Tag("oldest")
 class OneTimeTokensTest {
   private static final Duration LONG = Duration.ofMinutes(10);
   private static final int SUBMITS = 50;

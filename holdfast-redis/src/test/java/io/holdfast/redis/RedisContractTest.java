@@ -6,6 +6,7 @@ import org.junit.jupiter.api.Tag;
 
 /** The contract on one Redis server that writes every change to its append-only file. */
 @Tag("stores")
+@Tag("oldest")
 class RedisContractTest extends StoreContract {
   RedisContractTest() {
     super("redis", RedisUnderTest::redis);

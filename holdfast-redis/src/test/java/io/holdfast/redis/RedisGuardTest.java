@@ -34,6 +34,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The guard for values in Redis: older tokens are refused, whatever their size; every way to return is met once. */
 @Tag("stores")
+@Tag("oldest")
 class RedisGuardTest {
   /** Above what a double tells apart. */
   private static final long BIG = (1L << 53) + 10;

@@ -6,6 +6,7 @@ import org.junit.jupiter.api.Tag;
 
 /** The contract on three independent Redis servers, without what only a store with an order can do. */
 @Tag("stores")
+@Tag("oldest")
 class RedlockContractTest extends StoreContract {
   RedlockContractTest() {
     super("redlock", RedlockUnderTest::new);

@@ -6,6 +6,7 @@ import org.junit.jupiter.api.Tag;
 
 /** The contract on a primary that is found by asking sentinels. */
 @Tag("stores")
+@Tag("oldest")
 class SentinelContractTest extends StoreContract {
   SentinelContractTest() {
     super("redis-sentinel", SentinelUnderTest::new);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.testkit.contract;
 
+import io.holdfast.testkit.process.ServerPrograms;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -30,12 +31,12 @@ final class ContractMatrix {
 
     Row(StoreContract contract, String about) {
       this.folder = folderOf(contract.getClass());
-      this.store = contract.kind();
+      this.store = contract.kind() + (ServerPrograms.areOldest() ? "-oldest" : "");
       this.about = about;
     }
 
     Entry entry() {
-      String line = String.format(Locale.ROOT, "%-14s %s", store, about);
+      String line = String.format(Locale.ROOT, "%-21s %s", store, about);
       if (suites.isEmpty()) {
         return new Entry(folder.resolve(store + ".not-run"), line, List.of());
       }

@@ -22,7 +22,8 @@ import org.junit.jupiter.api.Assumptions;
 /**
  * The programs of the servers that tests start: where they are, and whether they are of use. A program that fails, that is
  * another product or that refuses this user is as good as none: the test is aborted, with that as the reason. With {@code
- * -Dholdfast.stores=required} it fails.
+ * -Dholdfast.stores=required} it fails. With {@code -Dholdfast.servers=oldest} they are the oldest supported versions, in a
+ * folder of their own, and no others.
  */
 public final class ServerPrograms {
   /** What each says of its version; the reason why one that says something else is not used. */
@@ -144,7 +145,7 @@ public final class ServerPrograms {
    *     named by the environment
    */
   public static String remark(String name) {
-    Path remark = cache().resolve("bin").resolve(name + ".remark");
+    Path remark = bin().resolve(name + ".remark");
     try {
       return System.getenv(variable(name)) == null && Files.exists(remark)
           ? " (" + Files.readString(remark).strip() + ")"
@@ -152,6 +153,21 @@ public final class ServerPrograms {
     } catch (IOException e) {
       throw new UncheckedIOException("the cache of servers cannot be read", e);
     }
+  }
+
+  /** Returns the folder in which {@code dev/servers} has put the programs that are wanted. */
+  private static Path bin() {
+    return (areOldest() ? cache().resolve("oldest") : cache()).resolve("bin");
+  }
+
+  /**
+   * Says whether the servers are the oldest supported ones.
+   *
+   * @return whether {@code -Dholdfast.servers=oldest} was given
+   * @throws IllegalArgumentException if the property says anything else
+   */
+  public static boolean areOldest() {
+    return isSet("holdfast.servers", "oldest");
   }
 
   /** Says whether there is one of use. */
@@ -176,19 +192,27 @@ public final class ServerPrograms {
       }
     }
     String why = obstacles.isEmpty() ? name + " was not found" : String.join("; ", obstacles);
-    return Search.inVain(why + " (run dev/servers, or set " + variable(name) + ")");
+    return Search.inVain(why
+        + (areOldest()
+            ? " (run dev/servers --oldest)"
+            : " (run dev/servers, or set " + variable(name) + ")"));
   }
 
   /** Where it is put for these tests. */
   private static List<Path> ours(String name) {
     List<Path> places = new ArrayList<>();
-    Optional.ofNullable(System.getenv(variable(name))).map(Path::of).ifPresent(places::add);
-    places.add(cache().resolve("bin").resolve(name));
+    if (!areOldest()) {
+      Optional.ofNullable(System.getenv(variable(name))).map(Path::of).ifPresent(places::add);
+    }
+    places.add(bin().resolve(name));
     return places;
   }
 
   private static List<Path> places(List<Path> ours, String name) {
     List<Path> places = new ArrayList<>(ours);
+    if (areOldest()) {
+      return places;
+    }
     for (String each : System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1)) {
       places.add(Path.of(each, name));
     }
@@ -301,10 +325,15 @@ public final class ServerPrograms {
    * @throws IllegalArgumentException if the property says anything else
    */
   public static boolean areRequired() {
-    String stores = System.getProperty("holdfast.stores", "");
-    if (!stores.isEmpty() && !stores.equals("required")) {
-      throw new IllegalArgumentException("-Dholdfast.stores=" + stores + ": it can be required");
+    return isSet("holdfast.stores", "required");
+  }
+
+  /** Says whether a property has the one value that it can have. */
+  private static boolean isSet(String property, String value) {
+    String set = System.getProperty(property, "");
+    if (!set.isEmpty() && !set.equals(value)) {
+      throw new IllegalArgumentException("-D" + property + "=" + set + ": it can be " + value);
     }
-    return !stores.isEmpty();
+    return !set.isEmpty();
   }
 }

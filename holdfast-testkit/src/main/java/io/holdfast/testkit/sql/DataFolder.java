@@ -4,8 +4,7 @@ package io.holdfast.testkit.sql;
 import io.holdfast.testkit.process.ServerPrograms;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.DirectoryNotEmptyException;
-import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -53,14 +52,18 @@ final class DataFolder {
     }
   }
 
-  private static void make(Maker maker, Path made) throws IOException {
+  /** Makes it in a scratch folder beside its place, and moves it there. */
+  static void make(Maker maker, Path made) throws IOException {
     Path scratch = Files.createTempDirectory(Files.createDirectories(made.getParent()), "make");
     try {
       Path data = scratch.resolve("data");
       maker.make(data, scratch);
       Files.move(data, made, StandardCopyOption.ATOMIC_MOVE);
-    } catch (FileAlreadyExistsException | DirectoryNotEmptyException e) {
-      // another build did the same meanwhile: either folder is the right one
+    } catch (FileSystemException e) {
+      // if another JVM did the same meanwhile, either folder is the right one
+      if (!Files.exists(made)) {
+        throw e;
+      }
     } finally {
       delete(scratch);
     }

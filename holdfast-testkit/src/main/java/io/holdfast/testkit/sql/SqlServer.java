@@ -2,6 +2,7 @@
 package io.holdfast.testkit.sql;
 
 import io.holdfast.testkit.process.ServerProcess;
+import io.holdfast.testkit.process.ServerPrograms;
 import io.holdfast.testkit.process.SkewedClock;
 import io.holdfast.testkit.process.SmallDisk;
 import java.nio.file.Path;
@@ -31,6 +32,7 @@ public abstract class SqlServer implements AutoCloseable {
   private static final String PASSWORD = "secret";
   private static final String SUPERUSER_PASSWORD = "topsecret";
 
+  private final String program;
   private final ServerProcess process;
   private final int port = ServerProcess.freePort();
   private final List<String> options;
@@ -39,6 +41,7 @@ public abstract class SqlServer implements AutoCloseable {
 
   /** Does not start it: whoever extends this does, when all its fields are there. */
   SqlServer(String program, boolean movesItsClock, List<String> options) {
+    this.program = program;
     this.process = ServerProcess.of(program);
     this.options = List.copyOf(options);
     this.clock = movesItsClock ? Optional.of(SkewedClock.in(folder())) : Optional.empty();
@@ -73,6 +76,15 @@ public abstract class SqlServer implements AutoCloseable {
    * @return for example {@code MariaDB 10.11.6}
    */
   public abstract String version();
+
+  /**
+   * Returns what {@code dev/servers} has to say of the server, for the matrix.
+   *
+   * @return as {@link ServerPrograms#remark} says
+   */
+  public final String remark() {
+    return ServerPrograms.remark(program);
+  }
 
   /**
    * Returns SQL that yields the names of all tables of the database that are not the server's own, ready for use.
