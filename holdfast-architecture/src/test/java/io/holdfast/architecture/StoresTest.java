@@ -4,7 +4,7 @@ package io.holdfast.architecture;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.spi.LockStoreFactory;
-import io.holdfast.testkit.process.ServerPrograms;
+import io.holdfast.testkit.process.ServerOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -71,7 +71,7 @@ class StoresTest {
       }
     }
     System.out.println(matrix);
-    if (ServerPrograms.areRequired() || CONTRACTS_ARE_REQUIRED) {
+    if (ServerOptions.areRequired() || CONTRACTS_ARE_REQUIRED) {
       assertThat(notRun).as("stores whose contract was not run").isEmpty();
     }
   }
@@ -80,7 +80,7 @@ class StoresTest {
     SortedSet<String> stores = schemes();
     stores.addAll(OTHERS);
     stores.addAll(IN_CONTAINERS);
-    if (ServerPrograms.areOldest()) {
+    if (ServerOptions.areOldest()) {
       return stores.stream()
           .map(store -> store + Matrix.OLDEST)
           .collect(Collectors.toCollection(TreeSet::new));

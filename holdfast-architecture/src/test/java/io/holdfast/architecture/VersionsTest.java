@@ -3,7 +3,7 @@ package io.holdfast.architecture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.testkit.process.ServerPrograms;
+import io.holdfast.testkit.process.ServerOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -65,7 +65,7 @@ class VersionsTest {
   /** Puts what a row of the matrix shows into the place that the table has for it. */
   private static void note(String store, String row, Map<String, Versions> seen) {
     Matcher found = SEEN.matcher(row);
-    boolean isOurs = ServerPrograms.areRequired() || StoresTest.FAST.contains(store);
+    boolean isOurs = ServerOptions.areRequired() || StoresTest.FAST.contains(store);
     boolean isOther = row.contains("container ") || row.contains("(older than wanted");
     if (!isOurs || isOther || !found.find()) {
       return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.bench;
 
-import io.holdfast.testkit.process.ServerPrograms;
+import io.holdfast.testkit.process.ServerOptions;
 
 /** Which servers are measured: those that were found; and with {@code -Dholdfast.stores=required} all of them. */
 public final class Wanted {
@@ -9,7 +9,7 @@ public final class Wanted {
 
   /** Whether to start a server; true where it must be there, so that the start says what is missing. */
   public static boolean isMeasured(boolean isThere) {
-    return isThere || ServerPrograms.areRequired();
+    return isThere || ServerOptions.areRequired();
   }
 
   /** The same, and says so if it is not. */

@@ -4,8 +4,6 @@ package io.holdfast.examples;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.zaxxer.hikari.HikariConfig;
-import com.zaxxer.hikari.HikariDataSource;
 import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
 import io.holdfast.examples.Accounts.Account;
@@ -22,7 +20,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import javax.sql.DataSource;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -45,20 +42,7 @@ class TransfersTest {
   }
 
   private static Accounts accounts(SqlKind kind) throws SQLException {
-    return accounts(kind.shared().dataSource());
-  }
-
-  /** For the negative controls: at its default isolation MariaDB refuses what they do, from 11.6.2 on. */
-  private static HikariDataSource readCommitted(SqlKind kind) {
-    HikariConfig config = new HikariConfig();
-    config.setDataSource(kind.shared().dataSource());
-    config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
-    config.setMaximumPoolSize(2);
-    return new HikariDataSource(config);
-  }
-
-  private static Accounts accounts(DataSource dataSource) throws SQLException {
-    Accounts accounts = new Accounts(dataSource);
+    Accounts accounts = new Accounts(kind.shared().dataSource());
     FencingGuard.createTable(accounts.dataSource());
     accounts.open(3, 100);
     // tokens of another test's store
@@ -191,24 +175,22 @@ class TransfersTest {
   @ParameterizedTest
   @EnumSource
   void withoutTheRowLock_moneyIsLost(SqlKind kind) throws Exception {
-    try (HikariDataSource dataSource = readCommitted(kind)) {
-      Accounts accounts = accounts(dataSource);
-      RowTransfers next = new RowTransfers(accounts);
-      RowTransfers stopped = new RowTransfers(accounts) {
-        @Override
-        Optional<Account> read(Connection connection, long id) throws SQLException {
-          return accounts.read(connection, id);
-        }
+    Accounts accounts = accounts(kind);
+    RowTransfers next = new RowTransfers(accounts);
+    RowTransfers stopped = new RowTransfers(accounts) {
+      @Override
+      Optional<Account> read(Connection connection, long id) throws SQLException {
+        return accounts.read(connection, id);
+      }
 
-        @Override
-        void beforeWriting() {
-          assertThat(unchecked(() -> next.transfer(3, 1, 50)))
-              .isEqualTo(Transfers.Answer.TRANSFERRED);
-        }
-      };
-      assertThat(stopped.transfer(1, 2, 10)).isEqualTo(Transfers.Answer.TRANSFERRED);
-      assertThat(balances(accounts)).as("the 50 are lost").containsExactly(90L, 110L, 50L);
-    }
+      @Override
+      void beforeWriting() {
+        assertThat(unchecked(() -> next.transfer(3, 1, 50)))
+            .isEqualTo(Transfers.Answer.TRANSFERRED);
+      }
+    };
+    assertThat(stopped.transfer(1, 2, 10)).isEqualTo(Transfers.Answer.TRANSFERRED);
+    assertThat(balances(accounts)).as("the 50 are lost").containsExactly(90L, 110L, 50L);
   }
 
   /** Another transfer of the account is made while one is between reading and writing: it begins anew. */
@@ -236,22 +218,20 @@ class TransfersTest {
   @ParameterizedTest
   @EnumSource
   void withoutTheVersion_moneyIsLost(SqlKind kind) throws Exception {
-    try (HikariDataSource dataSource = readCommitted(kind)) {
-      Accounts accounts = accounts(dataSource);
-      OptimisticTransfers next = new OptimisticTransfers(accounts);
-      OptimisticTransfers stopped = new OptimisticTransfers(accounts) {
-        @Override
-        void raise(Connection connection, Account read) {}
+    Accounts accounts = accounts(kind);
+    OptimisticTransfers next = new OptimisticTransfers(accounts);
+    OptimisticTransfers stopped = new OptimisticTransfers(accounts) {
+      @Override
+      void raise(Connection connection, Account read) {}
 
-        @Override
-        void beforeWriting() {
-          assertThat(unchecked(() -> next.transfer(3, 1, 50)))
-              .isEqualTo(Transfers.Answer.TRANSFERRED);
-        }
-      };
-      assertThat(stopped.transfer(1, 2, 10)).isEqualTo(Transfers.Answer.TRANSFERRED);
-      assertThat(balances(accounts)).as("the 50 are lost").containsExactly(90L, 110L, 50L);
-    }
+      @Override
+      void beforeWriting() {
+        assertThat(unchecked(() -> next.transfer(3, 1, 50)))
+            .isEqualTo(Transfers.Answer.TRANSFERRED);
+      }
+    };
+    assertThat(stopped.transfer(1, 2, 10)).isEqualTo(Transfers.Answer.TRANSFERRED);
+    assertThat(balances(accounts)).as("the 50 are lost").containsExactly(90L, 110L, 50L);
   }
 
   private static <T> T unchecked(java.util.concurrent.Callable<T> call) {

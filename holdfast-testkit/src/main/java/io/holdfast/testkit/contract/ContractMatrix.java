@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.testkit.contract;
 
-import io.holdfast.testkit.process.ServerPrograms;
+import io.holdfast.testkit.process.ServerOptions;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -31,7 +31,7 @@ final class ContractMatrix {
 
     Row(StoreContract contract, String about) {
       this.folder = folderOf(contract.getClass());
-      this.store = contract.kind() + (ServerPrograms.areOldest() ? "-oldest" : "");
+      this.store = contract.kind() + (ServerOptions.areOldest() ? "-oldest" : "");
       this.about = about;
     }
 

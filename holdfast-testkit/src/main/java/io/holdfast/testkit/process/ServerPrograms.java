@@ -157,17 +157,7 @@ public final class ServerPrograms {
 
   /** Returns the folder in which {@code dev/servers} has put the programs that are wanted. */
   private static Path bin() {
-    return (areOldest() ? cache().resolve("oldest") : cache()).resolve("bin");
-  }
-
-  /**
-   * Says whether the servers are the oldest supported ones.
-   *
-   * @return whether {@code -Dholdfast.servers=oldest} was given
-   * @throws IllegalArgumentException if the property says anything else
-   */
-  public static boolean areOldest() {
-    return isSet("holdfast.servers", "oldest");
+    return (ServerOptions.areOldest() ? cache().resolve("oldest") : cache()).resolve("bin");
   }
 
   /** Says whether there is one of use. */
@@ -193,7 +183,7 @@ public final class ServerPrograms {
     }
     String why = obstacles.isEmpty() ? name + " was not found" : String.join("; ", obstacles);
     return Search.inVain(why
-        + (areOldest()
+        + (ServerOptions.areOldest()
             ? " (run dev/servers --oldest)"
             : " (run dev/servers, or set " + variable(name) + ")"));
   }
@@ -201,7 +191,7 @@ public final class ServerPrograms {
   /** Where it is put for these tests. */
   private static List<Path> ours(String name) {
     List<Path> places = new ArrayList<>();
-    if (!areOldest()) {
+    if (!ServerOptions.areOldest()) {
       Optional.ofNullable(System.getenv(variable(name))).map(Path::of).ifPresent(places::add);
     }
     places.add(bin().resolve(name));
@@ -210,7 +200,7 @@ public final class ServerPrograms {
 
   private static List<Path> places(List<Path> ours, String name) {
     List<Path> places = new ArrayList<>(ours);
-    if (areOldest()) {
+    if (ServerOptions.areOldest()) {
       return places;
     }
     for (String each : System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1)) {
@@ -315,25 +305,6 @@ public final class ServerPrograms {
 
   /** Something that the test needs is missing. Aborts the test, or returns the failure if all stores are required. */
   static AssertionError notRun(String why) {
-    return areRequired() ? new AssertionError(why) : Assumptions.abort(why);
-  }
-
-  /**
-   * Says whether a store that cannot be tested on this machine is a failure.
-   *
-   * @return whether {@code -Dholdfast.stores=required} was given
-   * @throws IllegalArgumentException if the property says anything else
-   */
-  public static boolean areRequired() {
-    return isSet("holdfast.stores", "required");
-  }
-
-  /** Says whether a property has the one value that it can have. */
-  private static boolean isSet(String property, String value) {
-    String set = System.getProperty(property, "");
-    if (!set.isEmpty() && !set.equals(value)) {
-      throw new IllegalArgumentException("-D" + property + "=" + set + ": it can be " + value);
-    }
-    return !set.isEmpty();
+    return ServerOptions.areRequired() ? new AssertionError(why) : Assumptions.abort(why);
   }
 }
