@@ -36,6 +36,7 @@ class ArtifactsTest {
     for (String name : List.of(
         "holdfast-core",
         "holdfast-jdbc",
+        "holdfast-sqlite",
         "holdfast-redis",
         "holdfast-zookeeper",
         "holdfast-etcd",

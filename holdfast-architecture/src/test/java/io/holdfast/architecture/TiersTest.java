@@ -50,6 +50,7 @@ class TiersTest {
       "io.holdfast.cli.Processes", "can start a server, for those of its users that have a tag",
       "io.holdfast.verify.CrewTest", "asks whether a process has ended",
       "io.holdfast.testkit.sql.DataFolderTest", "fills the folder itself",
+      "io.holdfast.examples.OneDependencyTest", "has its server from Maven",
       "io.holdfast.jdbc.MissingServersTest", "is about servers that are not there",
       "io.holdfast.zookeeper.ZooKeeperContractTest", "has its server from Maven");
 

@@ -9,12 +9,13 @@ import java.util.TreeSet;
 /** Finds the store that an address names. */
 public final class Stores {
   private static final String JDBC = "io.holdfast:holdfast-jdbc";
+  private static final String SQLITE = "io.holdfast:holdfast-sqlite";
   private static final String REDIS = "io.holdfast:holdfast-redis";
 
   /** Where the schemes of Holdfast's own stores come from, for the hint when one is missing. */
   private static final Map<String, String> ARTIFACTS = Map.ofEntries(
-      Map.entry("sqlite", JDBC),
-      Map.entry("jdbc:sqlite", JDBC),
+      Map.entry("sqlite", SQLITE),
+      Map.entry("jdbc:sqlite", SQLITE),
       Map.entry("jdbc:postgresql", JDBC),
       Map.entry("jdbc:mysql", JDBC),
       Map.entry("jdbc:mariadb", JDBC),

@@ -25,7 +25,8 @@ final class DataSourceRoom {
     }
   }
 
-  private static boolean isHikariPresent() {
+  /** Says whether the pool's classes are there: {@code holdfast-sqlite} goes without, and so does a module path. */
+  static boolean isHikariPresent() {
     try {
       Class.forName(
           "com.zaxxer.hikari.HikariDataSource", false, DataSourceRoom.class.getClassLoader());

@@ -8,7 +8,7 @@ import java.util.Set;
 
 /**
  * Makes stores from {@code jdbc:postgresql:}, {@code jdbc:mysql:} and {@code jdbc:mariadb:} addresses. What is not {@code
- * holdfast.*} goes to the driver as it is, user and password too. HikariCP and a driver must be on the class path. MariaDB's
+ * holdfast.*} goes to the driver as it is, user and password too. A driver must be on the class path. MariaDB's
  * driver, which serves MySQL, too, insists on TLS unless the address says {@code sslMode=disable}. Parameters:
  *
  * <ul>

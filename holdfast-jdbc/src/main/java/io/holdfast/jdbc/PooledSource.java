@@ -52,7 +52,7 @@ final class PooledSource implements JdbcSource {
   /**
    * Makes a source, without contacting the database.
    *
-   * @throws ConfigurationException if the driver or the pool is not on the class path
+   * @throws ConfigurationException if the driver or the pool is not there
    */
   static PooledSource of(StoreAddress address, JdbcOptions options) {
     String store = address.toString();
@@ -61,6 +61,12 @@ final class PooledSource implements JdbcSource {
       throw new ConfigurationException(
           "no driver for " + address.scheme() + " was found; add "
               + ARTIFACTS.get(address.scheme()),
+          store,
+          null);
+    }
+    if (!DataSourceRoom.isHikariPresent()) {
+      throw new ConfigurationException(
+          "no connection pool was found; add com.zaxxer:HikariCP, or where there are modules --add-modules com.zaxxer.hikari",
           store,
           null);
     }

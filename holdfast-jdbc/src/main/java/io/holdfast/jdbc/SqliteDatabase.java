@@ -72,7 +72,9 @@ final class SqliteDatabase {
           store + ": the file cannot be looked at: " + e, Reason.REFUSED, true, e);
     } catch (NoClassDefFoundError e) {
       throw new ConfigurationException(
-          "the SQLite driver is not on the class path; add org.xerial:sqlite-jdbc", store, e);
+          "no driver for SQLite was found; add io.holdfast:holdfast-sqlite, which brings org.xerial:sqlite-jdbc",
+          store,
+          e);
     }
   }
 

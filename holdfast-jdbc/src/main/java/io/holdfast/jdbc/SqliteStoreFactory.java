@@ -29,7 +29,7 @@ public final class SqliteStoreFactory implements LockStoreFactory {
 
   @Override
   public String artifact() {
-    return "io.holdfast:holdfast-jdbc";
+    return "io.holdfast:holdfast-sqlite";
   }
 
   @Override
