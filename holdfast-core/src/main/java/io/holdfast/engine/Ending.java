@@ -229,9 +229,10 @@ final class Ending {
         "lock={0} claim={1}: the store did not confirm its end; its lease has ended by now",
         claimant.name(),
         claimant.claim.id());
+    engine.reconciler.givenUp(claimant.claim, keepFor);
     claimant.over(later);
-    // where claims share a session, the store may still have it: the reconciler looks
-    engine.reconcile();
+    // the store may still have it, in a session that claims share or since its clock went back: the reconciler looks
+    engine.reconciler.wanted();
   }
 
   private long nanosToGiveUp() {

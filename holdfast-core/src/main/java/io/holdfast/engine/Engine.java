@@ -48,6 +48,7 @@ final class Engine implements Holdfast {
   final Ticker ticker;
   final Timer timer;
   final LeaseKeeper keeper;
+  final Reconciler reconciler;
   final Callbacks callbacks;
   /** Handles of holds that were dropped unreleased. */
   final ReferenceQueue<EngineHold> dropped = new ReferenceQueue<>();
@@ -62,7 +63,6 @@ final class Engine implements Holdfast {
   private final EngineSettings settings;
   private final Listeners listeners;
   private final Connection connection;
-  private final Reconciler reconciler;
   private final long requestTimeoutNanos;
   private final Lanes lanes = new Lanes(this);
 
@@ -182,10 +182,6 @@ final class Engine implements Holdfast {
 
   String clientId() {
     return settings.clientId();
-  }
-
-  void reconcile() {
-    reconciler.wanted();
   }
 
   long requestNanos(Claim claim) {

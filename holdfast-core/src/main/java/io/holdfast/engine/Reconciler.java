@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -21,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  * double, up to a minute.
  *
  * <p>A claim is known before its first attempt is sent and until its end is final, so what the store lists and the
- * engine does not know is nobody's.
+ * engine does not know is nobody's. One whose end was given up before it was confirmed is ended as it was to be: its lease
+ * has not ended in the store, and a release that was to keep the lock keeps it.
  */
 final class Reconciler extends Timed {
   private static final System.Logger LOG = System.getLogger("io.holdfast");
@@ -30,6 +32,10 @@ final class Reconciler extends Timed {
   private static final long LONGEST_PAUSE_NANOS = 60_000_000_000L;
 
   private final Engine engine;
+
+  /** Releases that were given up and are to keep their locks. */
+  private final Map<ClaimId, GivenUp> givenUp = new ConcurrentHashMap<>();
+
   private final ReentrantLock lock = new ReentrantLock();
 
   // guarded by the lock
@@ -45,8 +51,21 @@ final class Reconciler extends Timed {
 
   private boolean isSet;
 
+  /** A claim whose end the store did not confirm, and until how long after its grant that was to keep the lock. */
+  private record GivenUp(Claim claim, Duration keepFor) {}
+
   Reconciler(Engine engine) {
     this.engine = engine;
+  }
+
+  /**
+   * The end of a claim is given up. Called while the claim is still known, so that no round that is under way finds it
+   * forgotten before it is noted how it was to end.
+   */
+  void givenUp(Claim claim, Duration keepFor) {
+    if (!keepFor.isZero()) {
+      givenUp.put(claim.id(), new GivenUp(claim, keepFor));
+    }
   }
 
   /** The connection came back: runs once what was under way has been answered, and then until the store answers. */
@@ -99,10 +118,13 @@ final class Reconciler extends Timed {
   @Override
   void due() {
     int current = nextRound();
+    // one that is known until later may be passed over by this round, and is left to the next one
+    List<ClaimId> seen =
+        givenUp.keySet().stream().filter(id -> !engine.registry.knows(id)).toList();
     engine
         .ask(engine.store::own)
         .thenCompose(this::endForgotten)
-        .whenComplete((done, failure) -> Guard.run(() -> answered(current, failure)));
+        .whenComplete((done, failure) -> Guard.run(() -> answered(current, seen, failure)));
   }
 
   private CompletionStage<?> endForgotten(Map<ClaimId, LockKey> own) {
@@ -110,18 +132,27 @@ final class Reconciler extends Timed {
     own.forEach((id, key) -> {
       if (!engine.registry.knows(id)) {
         LOG.log(Level.WARNING, "lock={0} claim={1}: forgotten claim ended", key, id);
-        Claim claim = new Claim(id, key, 1, 1, Duration.ofSeconds(1), false, NOBODY);
-        ends.add(engine.end(claim, Duration.ZERO, engine.store.time()).toCompletableFuture());
+        GivenUp terms = terms(id, key);
+        ends.add(engine.end(terms.claim, terms.keepFor, engine.store.time()).toCompletableFuture());
       }
     });
     return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new));
   }
 
-  private void answered(int answered, @Nullable Throwable failure) {
+  private GivenUp terms(ClaimId id, LockKey key) {
+    GivenUp known = givenUp.get(id);
+    return known != null
+        ? known
+        : new GivenUp(
+            new Claim(id, key, 1, 1, Duration.ofSeconds(1), false, NOBODY), Duration.ZERO);
+  }
+
+  private void answered(int answered, List<ClaimId> seen, @Nullable Throwable failure) {
     if (failure != null) {
       LOG.log(Level.DEBUG, "this client's claims were not reconciled; tried again", failure);
       return;
     }
+    seen.forEach(givenUp::remove);
     lock.lock();
     try {
       if (answered - needed >= 0) {

@@ -36,7 +36,14 @@ final class OddStore extends ForwardingStore {
   @Nullable
   ClaimId forgotten;
 
-  final List<ClaimId> ended = new ArrayList<>();
+  /** What was attempted last. */
+  @Nullable
+  ClaimId attempted;
+
+  /** An end of a claim, and until how long after its grant it was to keep the lock. */
+  record End(ClaimId claim, Duration keepFor) {}
+
+  final List<End> ended = new ArrayList<>();
 
   OddStore(MemoryDatabase database) {
     super(new MemoryStore(database));
@@ -96,7 +103,7 @@ final class OddStore extends ForwardingStore {
 
   @Override
   public CompletionStage<Ended> end(Claim claim, Duration keepFor, Instant lastGiveUp) {
-    ended.add(claim.id());
+    ended.add(new End(claim.id(), keepFor));
     return super.end(claim, keepFor, lastGiveUp);
   }
 
@@ -106,6 +113,7 @@ final class OddStore extends ForwardingStore {
       return CompletableFuture.failedFuture(
           new ConfigurationException("no store, for the test", "memory:", null));
     }
+    attempted = claim.id();
     return super.attempt(claim, mode, giveUpAt);
   }
 }

@@ -19,6 +19,7 @@ import io.holdfast.spi.ClaimId;
 import io.holdfast.testkit.log.Warns;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -335,8 +336,34 @@ class StoreTroubleTest {
     odd.forgotten = new ClaimId("0".repeat(32), 7);
     odd.restored();
     clock.advance(Duration.ofSeconds(10));
-    assertThat(odd.ended).containsExactly(odd.forgotten);
+    assertThat(odd.ended).containsExactly(new OddStore.End(odd.forgotten, Duration.ZERO));
     assertThat(hold.isValid()).isTrue();
+  }
+
+  /**
+   * A release that was to keep the lock was given up, and the store still has the claim, as one does whose session outlived
+   * the lease: it is ended as it was to be, until that is confirmed, and nothing is remembered after that.
+   */
+  @Test
+  @Warns({"did not confirm its end", "forgotten claim ended"})
+  void reconciler_keepsWhatAReleaseWasToKeep() throws Exception {
+    Duration kept = LEASE.multipliedBy(10);
+    LockOptions options = LockOptions.builder().holdAtLeast(kept).build();
+    Hold hold = holdfast.lock(NAME, options).acquire();
+    ClaimId claim = Objects.requireNonNull(odd.attempted);
+    odd.forgotten = claim;
+    faults.on(Verb.END).loseRequest();
+    assertThatThrownBy(() -> clock.whileTimePasses(hold::release))
+        .isInstanceOf(StoreUnavailableException.class);
+    clock.advance(LEASE.multipliedBy(2));
+    assertThat(faults.requests(Verb.OWN)).as("found, and not ended yet").isPositive();
+    faults.heal();
+    clock.advance(Duration.ofMinutes(2));
+    assertThat(odd.ended).containsExactly(new OddStore.End(claim, kept));
+    odd.ended.clear();
+    odd.restored();
+    clock.advance(Duration.ofSeconds(10));
+    assertThat(odd.ended).containsExactly(new OddStore.End(claim, Duration.ZERO));
   }
 
   /** What no waiting mends is told at once, and whose fault it is. */

@@ -6,8 +6,10 @@ import static io.holdfast.testkit.sim.Scenario.B;
 import static io.holdfast.testkit.sim.Scenario.C;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.testkit.history.Event;
 import io.holdfast.testkit.history.Kind;
 import io.holdfast.testkit.sim.Fates.Message;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 /** What becomes of a claim that its caller does not want any more, or has given back: nothing of it may come to life. */
@@ -272,6 +274,34 @@ class WithdrawalScenarioTest {
         })
         .isStood()
         .catches(Flaw.INTERRUPT_LEAKS);
+  }
+
+  /**
+   * A release that is to keep the lock does not get through until the lease has ended by the holder's clock, and is given
+   * up. By the store's clock, which went back meanwhile, it has not: when the client is back, what it finds of the claim is
+   * ended as the release was to end it (seed 3628826586).
+   */
+  @Test
+  void releaseThatKeeps_isGivenUp_andTheStoresClockWentBack() {
+    Scenario.of(scene -> {
+          Ask holder = scene.acquire(0, A, options -> options.holdAtLeast(Duration.ofMillis(500)));
+          scene.at(100, () -> scene.world.server.step(-4_000_000));
+          scene.cut(105, A, 3_200);
+          scene.release(110, holder);
+          Ask next = scene.acquire(200, B);
+          scene.releaseWhenHeldFor(10, next);
+          scene.quiet(6_000);
+          scene.inTheEnd(() -> {
+            assertThat(holder.released).as("nothing is known of it").isNull();
+            assertThat(scene.events(Kind.EXPIRED))
+                .as("the lock is kept until its time, not its lease")
+                .extracting(Event::claim)
+                .containsExactly("");
+            assertThat(next.came()).isEqualTo(Kind.ACQUIRED);
+            assertThat(next.cameAtMillis()).isBetween(4_500L, 5_000L);
+          });
+        })
+        .isStood();
   }
 
   /** A hold is forgotten by its holder: it is not renewed for ever, but given back. */
