@@ -7,6 +7,7 @@ import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.kv.PutResponse;
 import io.etcd.jetcd.kv.TxnResponse;
 import io.etcd.jetcd.op.Cmp;
+import io.etcd.jetcd.op.CmpTarget;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.DeleteOption;
 import io.etcd.jetcd.options.GetOption;
@@ -46,7 +47,7 @@ final class EtcdEnding {
     }
     EtcdClaim mine = known.get();
     if (keepFor.isZero()) {
-      return delete(mine, lastGiveUp);
+      return mine.seat == null ? deleteForgotten(mine, lastGiveUp) : delete(mine, lastGiveUp);
     }
     // by the store's time, which does not step: a wall clock that does must not let the lock go early
     Duration left = mine.place
@@ -68,9 +69,9 @@ final class EtcdEnding {
       return delete(mine, lastGiveUp);
     }
     KeyValue there = seen.getKvs().get(0);
-    if (EtcdValue.read(mine.key, there.getValue()).kind() == EtcdValue.Kind.KEPT) {
-      // an earlier end did that, called off what was open, and its answer was lost; who waits was not looked at
-      return over(mine, Outcome.RELEASED, true, lastGiveUp, mine.open(), false);
+    if (isKept(mine, there)) {
+      // an earlier end did that, called off what was open, and its answer was lost
+      return wasKept(mine, lastGiveUp);
     }
     mine.place.seen(there);
     Instant now = context.clock.wall();
@@ -87,6 +88,15 @@ final class EtcdEnding {
     });
   }
 
+  private static boolean isKept(EtcdClaim mine, KeyValue there) {
+    return EtcdValue.read(mine.key, there.getValue()).kind() == EtcdValue.Kind.KEPT;
+  }
+
+  /** An earlier end keeps the lock; who waits was not looked at. */
+  private CompletableFuture<Ended> wasKept(EtcdClaim mine, Instant lastGiveUp) {
+    return over(mine, Outcome.RELEASED, true, lastGiveUp, mine.open(), false);
+  }
+
   /** Begins the lease that the lock is kept under, once: an end that is repeated uses it again. */
   private CompletableFuture<Long> keptUnder(EtcdClaim mine, Duration left) {
     long known = mine.keptUnder();
@@ -100,6 +110,21 @@ final class EtcdEnding {
 
   private CompletableFuture<Ended> delete(EtcdClaim mine, Instant lastGiveUp) {
     return end(mine, List.of(), Op.delete(mine.key, DeleteOption.DEFAULT), lastGiveUp);
+  }
+
+  /**
+   * Deletes a key that is nobody's. It may have been listed before an end that keeps the lock, in a list that was answered
+   * after that: a kept lock's stays, and so does one that such an end changes meanwhile.
+   */
+  private CompletableFuture<Ended> deleteForgotten(EtcdClaim mine, Instant lastGiveUp) {
+    return context.calls.get(mine.key, GetOption.DEFAULT).thenCompose(seen -> {
+      if (seen.getKvs().stream().anyMatch(there -> isKept(mine, there))) {
+        return wasKept(mine, lastGiveUp);
+      }
+      long modified = seen.getKvs().stream().mapToLong(KeyValue::getModRevision).sum();
+      Cmp same = new Cmp(mine.key, Cmp.Op.EQUAL, CmpTarget.modRevision(modified));
+      return end(mine, List.of(same), Op.delete(mine.key, DeleteOption.DEFAULT), lastGiveUp, true);
+    });
   }
 
   private CompletableFuture<Ended> end(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.etcd;
 
+import static io.holdfast.etcd.DrivenEtcd.LEASE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.etcd.jetcd.ByteSequence;
@@ -19,6 +20,8 @@ import io.holdfast.testkit.Await;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Tag;
@@ -232,6 +235,45 @@ class EtcdSeatsTest {
     Claim waiter = etcd.waiter();
     assertThat(etcd.mine(waiter).key).isNotEqualTo(key);
     assertThat(operator.keys()).hasSize(2);
+  }
+
+  /** A list of keys that was read before a release, and is answered after it, has a kept lock's as nobody's: it stays. */
+  @Test
+  void keptLock_listedBeforeItsRelease_isKept() {
+    Claim first = etcd.holder();
+    EtcdSeats.Seat seat = Objects.requireNonNull(etcd.mine(first).seat);
+    assertThat(etcd.end(first, KEEP_FOR).outcome()).isEqualTo(Outcome.RELEASED);
+    KeyValue kept = operator.keys().get(0);
+    ClaimId listed = context
+        .seats
+        .owner(seat, new ClaimId(etcd.engine.runtime().client(), seat.number()))
+        .orElseThrow();
+    Claim nobodys = new Claim(listed, DrivenEtcd.JOB, 1, 1, LEASE, false, first.holder());
+    for (Claim each : List.of(nobodys, first)) {
+      assertThat(etcd.end(each).outcome()).isEqualTo(Outcome.RELEASED);
+      assertThat(operator.keys()).extracting(KeyValue::getLease).containsExactly(kept.getLease());
+    }
+  }
+
+  /** A key that is nobody's becomes a kept lock's after it was looked at, and before its deletion comes: it stays. */
+  @Test
+  void nobodysKey_thatBecomesAKeptLocks_isKept() {
+    ClaimId nobody = new ClaimId(etcd.engine.runtime().client(), EtcdSeats.FIRST + 77);
+    Claim nobodys =
+        new Claim(nobody, DrivenEtcd.JOB, 1, 1, LEASE, false, etcd.claim().holder());
+    ByteSequence key = new EtcdKeys(etcd.prefix).claim(DrivenEtcd.JOB, nobody);
+    EtcdLease.Term term = Await.value(context.lease(LEASE).young());
+    Instant now = store.time();
+    operator.put(
+        key,
+        EtcdValue.claim(EtcdValue.Kind.CLAIM, now, nobodys.holder()).write().toString(),
+        term.id);
+    Late<CompletionStage<Ended>> deletion =
+        etcd.late("Txn", 0, () -> store.end(nobodys, Duration.ZERO, Instant.MIN));
+    operator.put(key, EtcdValue.kept(now, now.plus(KEEP_FOR)).write().toString(), term.id);
+    deletion.letGo();
+    assertThat(Await.value(deletion.asked()).outcome()).isEqualTo(Outcome.NOT_THERE);
+    assertThat(operator.keys()).extracting(KeyValue::getKey).containsExactly(key);
   }
 
   /** What is there is told as the claim's that has the key now; what was there and is free is told as nobody's. */
