@@ -264,7 +264,7 @@ class SqlVerbsTest {
     Client a = client(kind);
     Claim claim = a.claim("x");
     a.granted(claim);
-    assertThat(a.end(claim, Duration.ofSeconds(2)).outcome()).isEqualTo(Outcome.RELEASED);
+    assertThat(a.end(claim, Duration.ofSeconds(5)).outcome()).isEqualTo(Outcome.RELEASED);
     LockInfo kept = Client.get(a.store.inspect(LockKey.of("x"))).orElseThrow();
     assertThat(kept.holder()).isEmpty();
     assertThat(kept.keptUntil()).isPresent();
