@@ -226,7 +226,7 @@ final class Ending {
     }
     LOG.log(
         Level.WARNING,
-        "lock={0} claim={1}: the store did not confirm its end; its lease has ended by now",
+        "lock={0} claim={1}: the store did not confirm its end; its lease must have ended by now",
         claimant.name(),
         claimant.claim.id());
     engine.reconciler.givenUp(claimant.claim, keepFor);

@@ -43,6 +43,9 @@ final class Reconciler extends Timed {
   /** Which round was begun last. */
   private int round;
 
+  /** The latest round that was answered. */
+  private int newest;
+
   /** The first round that sees all that was wanted: it begins after that. */
   private int needed;
 
@@ -123,12 +126,16 @@ final class Reconciler extends Timed {
         givenUp.keySet().stream().filter(id -> !engine.registry.knows(id)).toList();
     engine
         .ask(engine.store::own)
-        .thenCompose(this::endForgotten)
+        .thenCompose(own -> endForgotten(current, own))
         .whenComplete((done, failure) -> Guard.run(() -> answered(current, seen, failure)));
   }
 
-  private CompletionStage<?> endForgotten(Map<ClaimId, LockKey> own) {
+  private CompletionStage<?> endForgotten(int listed, Map<ClaimId, LockKey> own) {
     List<CompletableFuture<?>> ends = new ArrayList<>();
+    if (isOvertaken(listed)) {
+      // a later round has ended what there is, and what was noted for that is gone
+      return CompletableFuture.completedFuture(ends);
+    }
     own.forEach((id, key) -> {
       if (!engine.registry.knows(id)) {
         LOG.log(Level.WARNING, "lock={0} claim={1}: forgotten claim ended", key, id);
@@ -137,6 +144,15 @@ final class Reconciler extends Timed {
       }
     });
     return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new));
+  }
+
+  private boolean isOvertaken(int listed) {
+    lock.lock();
+    try {
+      return listed - newest < 0;
+    } finally {
+      lock.unlock();
+    }
   }
 
   private GivenUp terms(ClaimId id, LockKey key) {
@@ -152,9 +168,9 @@ final class Reconciler extends Timed {
       LOG.log(Level.DEBUG, "this client's claims were not reconciled; tried again", failure);
       return;
     }
-    seen.forEach(givenUp::remove);
     lock.lock();
     try {
+      newest = Math.max(newest, answered);
       if (answered - needed >= 0) {
         // maybe not to the latest round: a store that takes its time answers in the end
         isSet = false;
@@ -167,5 +183,6 @@ final class Reconciler extends Timed {
     } finally {
       lock.unlock();
     }
+    seen.forEach(givenUp::remove);
   }
 }

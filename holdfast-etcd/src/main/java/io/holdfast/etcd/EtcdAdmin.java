@@ -161,6 +161,8 @@ final class EtcdAdmin {
    * a lease of its own and is not among them.
    */
   CompletableFuture<Map<ClaimId, LockKey>> own() {
+    // a list knows nothing of what is given up, or put, after it was asked for
+    List<EtcdClaim> givenUp = context.givenUp();
     List<CompletableFuture<Map<ClaimId, LockKey>>> parts = new ArrayList<>();
     for (EtcdLease each : context.leases()) {
       each.terms().forEach(term -> parts.add(under(term)));
@@ -168,7 +170,9 @@ final class EtcdAdmin {
     return CompletableFuture.allOf(parts.toArray(CompletableFuture[]::new)).thenApply(nothing -> {
       Map<ClaimId, LockKey> all = new HashMap<>();
       parts.forEach(part -> all.putAll(part.join()));
-      context.forgetGivenUp(all.keySet());
+      givenUp.stream()
+          .filter(each -> !all.containsKey(each.claim.id()))
+          .forEach(each -> context.forget(each, false));
       return Map.copyOf(all);
     });
   }

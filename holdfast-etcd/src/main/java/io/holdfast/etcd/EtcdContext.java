@@ -187,15 +187,13 @@ final class EtcdContext {
     return claims.size();
   }
 
-  /** Forgets claims that the server does not have, and whose end the engine has given up. */
-  void forgetGivenUp(Set<ClaimId> own) {
+  /** The claims whose end the engine has given up. */
+  List<EtcdClaim> givenUp() {
     long now = runtime.ticker().nanos();
-    claims.forEach((id, each) -> {
-      long nanos = runtime.endsRepeatedFor(each.claim.lease()).toNanos();
-      if (each.isEndingFor(nanos, now) && !own.contains(id)) {
-        forget(each, false);
-      }
-    });
+    return claims.values().stream()
+        .filter(
+            each -> each.isEndingFor(runtime.endsRepeatedFor(each.claim.lease()).toNanos(), now))
+        .toList();
   }
 
   /** Notes whether others wanted a lock when this process last asked: if so, the next claim is put as a waiter's at once. */

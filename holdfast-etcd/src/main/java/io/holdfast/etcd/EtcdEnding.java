@@ -114,7 +114,7 @@ final class EtcdEnding {
 
   /**
    * Deletes a key that is nobody's. It may have been listed before an end that keeps the lock, in a list that was answered
-   * after that: a kept lock's stays, and so does one that such an end changes meanwhile.
+   * after that: a kept lock's stays. One that has changed meanwhile is looked at again.
    */
   private CompletableFuture<Ended> deleteForgotten(EtcdClaim mine, Instant lastGiveUp) {
     return context.calls.get(mine.key, GetOption.DEFAULT).thenCompose(seen -> {
@@ -123,7 +123,10 @@ final class EtcdEnding {
       }
       long modified = seen.getKvs().stream().mapToLong(KeyValue::getModRevision).sum();
       Cmp same = new Cmp(mine.key, Cmp.Op.EQUAL, CmpTarget.modRevision(modified));
-      return end(mine, List.of(same), Op.delete(mine.key, DeleteOption.DEFAULT), lastGiveUp, true);
+      return end(mine, List.of(same), Op.delete(mine.key, DeleteOption.DEFAULT), lastGiveUp, true)
+          .thenCompose(ended -> modified != 0 && ended.outcome() == Outcome.NOT_THERE
+              ? deleteForgotten(mine, lastGiveUp)
+              : CompletableFuture.completedFuture(ended));
     });
   }
 

@@ -272,7 +272,7 @@ class EtcdSeatsTest {
         etcd.late("Txn", 0, () -> store.end(nobodys, Duration.ZERO, Instant.MIN));
     operator.put(key, EtcdValue.kept(now, now.plus(KEEP_FOR)).write().toString(), term.id);
     deletion.letGo();
-    assertThat(Await.value(deletion.asked()).outcome()).isEqualTo(Outcome.NOT_THERE);
+    assertThat(Await.value(deletion.asked()).outcome()).isEqualTo(Outcome.RELEASED);
     assertThat(operator.keys()).extracting(KeyValue::getKey).containsExactly(key);
   }
 

@@ -41,9 +41,8 @@ class OneDependencyServersTest {
     UserProject.compile(folder, redis, etcd, consul, postgres, mariadb, mySql);
   }
 
-  /** Before it SLF4J may remark that it has no logger. */
   private static void acquires(UserProject project, String address) throws Exception {
-    assertThat(project.run(address)).endsWith("acquired");
+    assertThat(project.run(address)).containsExactly("acquired");
   }
 
   @Test

@@ -44,9 +44,9 @@ final class UserProject {
           for (String address : addresses) {
             try (Holdfast client = Holdfast.connect(address);
                 Hold hold = client.lock("nightly-report").acquire()) {
-              System.out.println(hold.token() > 0 ? "acquired" : "no token");
+              System.out.println("said: " + (hold.token() > 0 ? "acquired" : "no token"));
             } catch (ConfigurationException e) {
-              System.out.println(e.getMessage());
+              System.out.println("said: " + e.getMessage());
             }
           }
         }
@@ -112,12 +112,9 @@ final class UserProject {
   }
 
   private static boolean isPackaged() {
-    return Holdfast.class
-        .getProtectionDomain()
-        .getCodeSource()
-        .getLocation()
-        .getPath()
-        .endsWith(".jar");
+    String from =
+        Holdfast.class.getProtectionDomain().getCodeSource().getLocation().getPath();
+    return from.endsWith(".jar") && from.startsWith(ROOT.toUri().getPath());
   }
 
   /** Puts what is deployed of all modules into a repository. */
@@ -235,7 +232,11 @@ final class UserProject {
     command.addAll(List.of(addresses));
     Started program = Started.start(folder, "program", command);
     assertThat(program.exitCode()).as(() -> said(program)).isZero();
-    return Files.readAllLines(program.said());
+    // what a JVM and libraries have to remark is not the program's word
+    return Files.readAllLines(program.said()).stream()
+        .filter(line -> line.startsWith("said: "))
+        .map(line -> line.substring("said: ".length()))
+        .toList();
   }
 
   private static String said(Started process) {

@@ -28,9 +28,9 @@ final class DataSourceRoom {
   /** Says whether the pool's classes are there: {@code holdfast-sqlite} goes without, and so does a module path. */
   static boolean isHikariPresent() {
     try {
-      Class.forName(
+      Class<?> pool = Class.forName(
           "com.zaxxer.hikari.HikariDataSource", false, DataSourceRoom.class.getClassLoader());
-      return true;
+      return DataSourceRoom.class.getModule().canRead(pool.getModule());
     } catch (ClassNotFoundException e) {
       // then it is no such pool
       return false;

@@ -131,7 +131,7 @@ class MessageFatesTest {
   @Test
   @MayWarn("lock=x .*hold lost")
   void reply_afterTheLease_isNoHold() throws Exception {
-    LockOptions brief = LockOptions.builder().leaseFor(Duration.ofSeconds(4)).build();
+    LockOptions brief = LockOptions.builder().leaseFor(Duration.ofMillis(500)).build();
     Holdfast client = REDIS.through(Duration.ofSeconds(2));
     Catch late = REDIS.proxy().next("attempt", Fate.HOLD_REPLY);
     CompletableFuture<Hold> asked = client.lock("x", brief).acquireAsync();

@@ -36,6 +36,9 @@ final class OddStore extends ForwardingStore {
   @Nullable
   ClaimId forgotten;
 
+  /** What this client has is looked up when it is asked for, and told when this is complete. */
+  CompletableFuture<?> lists = CompletableFuture.completedFuture(true);
+
   /** What was attempted last. */
   @Nullable
   ClaimId attempted;
@@ -92,13 +95,14 @@ final class OddStore extends ForwardingStore {
 
   @Override
   public CompletionStage<Map<ClaimId, LockKey>> own() {
-    return super.own().thenApply(own -> {
+    CompletionStage<Map<ClaimId, LockKey>> list = super.own().thenApply(own -> {
       Map<ClaimId, LockKey> all = new HashMap<>(own);
       if (forgotten != null) {
         all.put(forgotten, LockKey.of(LOCK));
       }
       return all;
     });
+    return lists.thenCompose(told -> list);
   }
 
   @Override

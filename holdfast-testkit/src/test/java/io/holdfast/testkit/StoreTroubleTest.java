@@ -366,6 +366,31 @@ class StoreTroubleTest {
     assertThat(odd.ended).containsExactly(new OddStore.End(claim, Duration.ZERO));
   }
 
+  /** A list that was asked for earlier, and comes when a later one was answered, ends nothing: what it has may be kept by now. */
+  @Test
+  @Warns("did not confirm its end")
+  void reconciler_leavesAnOlderListAlone() throws Exception {
+    LockOptions options =
+        LockOptions.builder().holdAtLeast(LEASE.multipliedBy(10)).build();
+    Hold hold = holdfast.lock(NAME, options).acquire();
+    odd.forgotten = odd.attempted;
+    faults.on(Verb.END).loseRequest();
+    assertThatThrownBy(() -> clock.whileTimePasses(hold::release))
+        .isInstanceOf(StoreUnavailableException.class);
+    CompletableFuture<Boolean> late = new CompletableFuture<>();
+    odd.lists = late;
+    clock.advance(LEASE.multipliedBy(2));
+    assertThat(faults.requests(Verb.OWN)).as("asked, and not answered yet").isPositive();
+    faults.heal();
+    odd.ended.clear();
+    odd.forgotten = null;
+    odd.lists = CompletableFuture.completedFuture(true);
+    clock.advance(Duration.ofMinutes(2));
+    late.complete(true);
+    clock.advance(Duration.ofMinutes(2));
+    assertThat(odd.ended).isEmpty();
+  }
+
   /** What no waiting mends is told at once, and whose fault it is. */
   @Test
   void storeThatIsNotUsable_isToldToEveryCall() {

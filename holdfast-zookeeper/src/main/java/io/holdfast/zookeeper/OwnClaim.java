@@ -5,6 +5,7 @@ import io.holdfast.Moment;
 import io.holdfast.Scheduler.Scheduled;
 import io.holdfast.Ticker;
 import io.holdfast.spi.Claim;
+import java.time.Duration;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +26,7 @@ final class OwnClaim extends Turns {
   private boolean granted;
   private boolean expiring;
   private boolean ended;
+  private Duration keepFor = Duration.ZERO;
   private boolean othersWait;
   private long madeNanos;
   private long heardNanos;
@@ -235,10 +237,16 @@ final class OwnClaim extends Turns {
     return othersWait;
   }
 
-  /** The engine wants no more of it. */
-  synchronized void end() {
+  /** The engine wants no more of it, but its lock to be kept until so long after its grant. */
+  synchronized void end(Duration keep) {
     ended = true;
+    keepFor = keep;
     hearNothing();
+  }
+
+  /** Until how long after its grant its latest end was to keep the lock. */
+  synchronized Duration keepFor() {
+    return keepFor;
   }
 
   synchronized boolean isEnded() {

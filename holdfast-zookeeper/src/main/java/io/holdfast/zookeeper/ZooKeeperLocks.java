@@ -120,7 +120,7 @@ final class ZooKeeperLocks {
   }
 
   private CompletionStage<Ended> end(OwnClaim own, Duration keepFor) {
-    own.end();
+    own.end(keepFor);
     Link link = own.session.link();
     if (link == null && own.node() == null && !own.mayHaveMore()) {
       return Ending.ended(context, own, Ended.Outcome.NOT_THERE);
@@ -133,11 +133,14 @@ final class ZooKeeperLocks {
     return new Ending(context, own, keepFor, any).begin();
   }
 
-  /** Ends every claim that nobody is at, as far as the connection allows; returns whether none is left. */
+  /**
+   * Ends every claim that nobody is at, as it was to end before, as far as the connection allows; returns whether none is
+   * left.
+   */
   boolean endLeftOver() {
     for (OwnClaim own : claims.values()) {
       if (own.isIdle()) {
-        inTurn(own.claim, own.session, left -> end(left, Duration.ZERO));
+        inTurn(own.claim, own.session, left -> end(left, left.keepFor()));
       }
     }
     return claims.isEmpty();

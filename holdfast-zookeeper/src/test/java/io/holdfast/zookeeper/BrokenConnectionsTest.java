@@ -3,11 +3,13 @@ package io.holdfast.zookeeper;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
+import io.holdfast.StoreUnavailableException;
 import io.holdfast.Ticker;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.Ended;
@@ -115,6 +117,30 @@ class BrokenConnectionsTest {
         assertTrue(next.token() > hold.token());
       }
       assertEquals(session, given.getZookeeperClient().getZooKeeper().getSessionId());
+    }
+  }
+
+  /** A release that is to keep the lock has not come through when Holdfast is closed: it is kept when the client is back. */
+  @Test
+  void closedMeanwhile_keepsWhatAReleaseWasToKeep() throws Exception {
+    LockOptions kept = LockOptions.builder().holdAtLeast(Duration.ofMinutes(5)).build();
+    try (CuratorFramework given = CuratorFrameworkFactory.newClient(
+        "127.0.0.1:" + tunnel.port(), 40_000, 20_000, new RetryOneTime(100))) {
+      given.start();
+      assertTrue(given.blockUntilConnected(60, TimeUnit.SECONDS));
+      Holdfast mine = Holdfast.builder()
+          .store(ZooKeeperStore.using(given, ZooKeeperSettings.defaults().withRoot(root)))
+          .build();
+      Hold hold = mine.lock("a", kept).acquire();
+      tunnel.stall();
+      tunnel.drop();
+      assertThrows(StoreUnavailableException.class, hold::release);
+      mine.close();
+      tunnel.heal();
+      Await.until("the lock is kept", () -> ZooKeeperPaths.markerIn(nodes()).isPresent());
+      try (Holdfast other = Holdfast.connect(direct)) {
+        assertTrue(other.lock("a").tryAcquire().isEmpty());
+      }
     }
   }
 
