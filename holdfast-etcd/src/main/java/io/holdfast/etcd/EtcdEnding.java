@@ -113,7 +113,7 @@ final class EtcdEnding {
   }
 
   /**
-   * Deletes a key that is nobody's. It may have been listed before an end that keeps the lock, in a list that was answered
+   * Deletes the key of a claim that is forgotten. It may have been listed before an end that keeps the lock, in a list that was answered
    * after that: a kept lock's stays. One that has changed meanwhile is looked at again.
    */
   private CompletableFuture<Ended> deleteForgotten(EtcdClaim mine, Instant lastGiveUp) {

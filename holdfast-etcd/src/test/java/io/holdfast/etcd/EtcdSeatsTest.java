@@ -237,7 +237,7 @@ class EtcdSeatsTest {
     assertThat(operator.keys()).hasSize(2);
   }
 
-  /** A list of keys that was read before a release, and is answered after it, has a kept lock's as nobody's: it stays. */
+  /** A list of keys that was read before a release, and is answered after it, has a kept lock's as a forgotten claim's: it stays. */
   @Test
   void keptLock_listedBeforeItsRelease_isKept() {
     Claim first = etcd.holder();
@@ -248,28 +248,28 @@ class EtcdSeatsTest {
         .seats
         .owner(seat, new ClaimId(etcd.engine.runtime().client(), seat.number()))
         .orElseThrow();
-    Claim nobodys = new Claim(listed, DrivenEtcd.JOB, 1, 1, LEASE, false, first.holder());
-    for (Claim each : List.of(nobodys, first)) {
+    Claim forgotten = new Claim(listed, DrivenEtcd.JOB, 1, 1, LEASE, false, first.holder());
+    for (Claim each : List.of(forgotten, first)) {
       assertThat(etcd.end(each).outcome()).isEqualTo(Outcome.RELEASED);
       assertThat(operator.keys()).extracting(KeyValue::getLease).containsExactly(kept.getLease());
     }
   }
 
-  /** A key that is nobody's becomes a kept lock's after it was looked at, and before its deletion comes: it stays. */
+  /** The key of a forgotten claim becomes a kept lock's after it was looked at, and before its deletion comes: it stays. */
   @Test
-  void nobodysKey_thatBecomesAKeptLocks_isKept() {
-    ClaimId nobody = new ClaimId(etcd.engine.runtime().client(), EtcdSeats.FIRST + 77);
-    Claim nobodys =
-        new Claim(nobody, DrivenEtcd.JOB, 1, 1, LEASE, false, etcd.claim().holder());
-    ByteSequence key = new EtcdKeys(etcd.prefix).claim(DrivenEtcd.JOB, nobody);
+  void forgottenKey_thatBecomesAKeptLocks_isKept() {
+    ClaimId id = new ClaimId(etcd.engine.runtime().client(), EtcdSeats.FIRST + 77);
+    Claim forgotten =
+        new Claim(id, DrivenEtcd.JOB, 1, 1, LEASE, false, etcd.claim().holder());
+    ByteSequence key = new EtcdKeys(etcd.prefix).claim(DrivenEtcd.JOB, id);
     EtcdLease.Term term = Await.value(context.lease(LEASE).young());
     Instant now = store.time();
     operator.put(
         key,
-        EtcdValue.claim(EtcdValue.Kind.CLAIM, now, nobodys.holder()).write().toString(),
+        EtcdValue.claim(EtcdValue.Kind.CLAIM, now, forgotten.holder()).write().toString(),
         term.id);
     Late<CompletionStage<Ended>> deletion =
-        etcd.late("Txn", 0, () -> store.end(nobodys, Duration.ZERO, Instant.MIN));
+        etcd.late("Txn", 0, () -> store.end(forgotten, Duration.ZERO, Instant.MIN));
     operator.put(key, EtcdValue.kept(now, now.plus(KEEP_FOR)).write().toString(), term.id);
     deletion.letGo();
     assertThat(Await.value(deletion.asked()).outcome()).isEqualTo(Outcome.RELEASED);

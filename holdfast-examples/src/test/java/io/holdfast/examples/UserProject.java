@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.holdfast.Holdfast;
 import java.io.File;
 import java.io.IOException;
+import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -111,10 +112,10 @@ final class UserProject {
     assertThat(maven.exitCode()).as(() -> said(maven)).isZero();
   }
 
-  private static boolean isPackaged() {
-    String from =
-        Holdfast.class.getProtectionDomain().getCodeSource().getLocation().getPath();
-    return from.endsWith(".jar") && from.startsWith(ROOT.toUri().getPath());
+  private static boolean isPackaged() throws URISyntaxException {
+    Path core = Path.of(
+        Holdfast.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    return core.startsWith(ROOT) && core.toString().endsWith(".jar");
   }
 
   /** Puts what is deployed of all modules into a repository. */
