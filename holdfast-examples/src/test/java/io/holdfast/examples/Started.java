@@ -33,6 +33,15 @@ record Started(Process process, Path said) {
     }
   }
 
+  /** All that it has said, for what is told of a test that failed. */
+  String text() {
+    try {
+      return Files.readString(said, StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      return e.toString();
+    }
+  }
+
   /** How often it has said a line that begins with a word. */
   long count(String word) {
     try {

@@ -10,7 +10,6 @@ import io.holdfast.testkit.process.Signals;
 import io.holdfast.testkit.sql.SqlKind;
 import io.holdfast.testkit.sql.SqlServer;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -196,16 +195,8 @@ class TransfersProcessesTest {
         "bank " + bank + " says: " + answer,
         () -> process.count(tag) > 0 || !process.process().isAlive());
     assertThat(process.hasSaid(tag + " " + answer))
-        .as(() -> "bank " + bank + " said: " + said(process))
+        .as(() -> "bank " + bank + " said: " + process.text())
         .isTrue();
-  }
-
-  private static String said(Started process) {
-    try {
-      return Files.readString(process.said());
-    } catch (IOException e) {
-      return e.toString();
-    }
   }
 
   /** Stops a bank when it has read and not yet written. */
@@ -231,12 +222,13 @@ class TransfersProcessesTest {
       Started.until(
           "bank " + bank + " answers",
           () -> process.count(tag) > 1 || !process.process().isAlive());
-      return said(process)
+      return process
+          .text()
           .lines()
           .filter(line -> line.startsWith(tag + " ") && !line.endsWith(" read"))
           .findFirst()
           .map(line -> line.substring(tag.length() + 1))
-          .orElseThrow(() -> new AssertionError(said(process)));
+          .orElseThrow(() -> new AssertionError(process.text()));
     }
   }
 }

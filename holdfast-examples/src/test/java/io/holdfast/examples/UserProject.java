@@ -109,7 +109,7 @@ final class UserProject {
             "-Dmaven.repo.local.tail=" + System.getProperty("holdfast.localRepository"),
             plugin("maven-compiler-plugin") + ":compile",
             plugin("maven-dependency-plugin") + ":build-classpath"));
-    assertThat(maven.exitCode()).as(() -> said(maven)).isZero();
+    assertThat(maven.exitCode()).as(maven::text).isZero();
   }
 
   private static boolean isPackaged() throws URISyntaxException {
@@ -232,20 +232,12 @@ final class UserProject {
     command.add("Program");
     command.addAll(List.of(addresses));
     Started program = Started.start(folder, "program", command);
-    assertThat(program.exitCode()).as(() -> said(program)).isZero();
+    assertThat(program.exitCode()).as(program::text).isZero();
     // what a JVM and libraries have to remark is not the program's word
     return Files.readAllLines(program.said()).stream()
         .filter(line -> line.startsWith("said: "))
         .map(line -> line.substring("said: ".length()))
         .toList();
-  }
-
-  private static String said(Started process) {
-    try {
-      return Files.readString(process.said());
-    } catch (IOException e) {
-      return e.toString();
-    }
   }
 
   private static String first(String text, String pattern) {

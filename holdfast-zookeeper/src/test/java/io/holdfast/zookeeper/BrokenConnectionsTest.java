@@ -78,6 +78,21 @@ class BrokenConnectionsTest {
     return folder + "/" + ZooKeeperPaths.markerIn(nodes()).orElseThrow();
   }
 
+  /** An application's client, connected through the tunnel. */
+  private CuratorFramework given() throws InterruptedException {
+    CuratorFramework given = CuratorFrameworkFactory.newClient(
+        "127.0.0.1:" + tunnel.port(), 40_000, 20_000, new RetryOneTime(100));
+    given.start();
+    assertTrue(given.blockUntilConnected(60, TimeUnit.SECONDS));
+    return given;
+  }
+
+  private Holdfast using(CuratorFramework given) {
+    return Holdfast.builder()
+        .store(ZooKeeperStore.using(given, ZooKeeperSettings.defaults().withRoot(root)))
+        .build();
+  }
+
   /** The holder keeps the lock while the next one is away, who is told of the deletion only. */
   @Test
   void keptMeanwhile_isNotGrantedByTheDeletion() {
@@ -99,13 +114,8 @@ class BrokenConnectionsTest {
   /** The application's client is away when Holdfast is closed: what was held goes when it is back, not with the session. */
   @Test
   void closedMeanwhile_leavesNothingInAGivenClientsSession() throws Exception {
-    try (CuratorFramework given = CuratorFrameworkFactory.newClient(
-        "127.0.0.1:" + tunnel.port(), 40_000, 20_000, new RetryOneTime(100))) {
-      given.start();
-      assertTrue(given.blockUntilConnected(60, TimeUnit.SECONDS));
-      Holdfast mine = Holdfast.builder()
-          .store(ZooKeeperStore.using(given, ZooKeeperSettings.defaults().withRoot(root)))
-          .build();
+    try (CuratorFramework given = given()) {
+      Holdfast mine = using(given);
       Hold hold = mine.lock("a").acquire();
       long session = given.getZookeeperClient().getZooKeeper().getSessionId();
       tunnel.stall();
@@ -124,13 +134,8 @@ class BrokenConnectionsTest {
   @Test
   void closedMeanwhile_keepsWhatAReleaseWasToKeep() throws Exception {
     LockOptions kept = LockOptions.builder().holdAtLeast(Duration.ofMinutes(5)).build();
-    try (CuratorFramework given = CuratorFrameworkFactory.newClient(
-        "127.0.0.1:" + tunnel.port(), 40_000, 20_000, new RetryOneTime(100))) {
-      given.start();
-      assertTrue(given.blockUntilConnected(60, TimeUnit.SECONDS));
-      Holdfast mine = Holdfast.builder()
-          .store(ZooKeeperStore.using(given, ZooKeeperSettings.defaults().withRoot(root)))
-          .build();
+    try (CuratorFramework given = given()) {
+      Holdfast mine = using(given);
       Hold hold = mine.lock("a", kept).acquire();
       tunnel.stall();
       tunnel.drop();
@@ -159,9 +164,7 @@ class BrokenConnectionsTest {
       });
       given.start();
       assertTrue(given.blockUntilConnected(60, TimeUnit.SECONDS));
-      try (Holdfast mine = Holdfast.builder()
-          .store(ZooKeeperStore.using(given, ZooKeeperSettings.defaults().withRoot(root)))
-          .build()) {
+      try (Holdfast mine = using(given)) {
         assertTrue(mine.lock("a").acquire().release());
         tunnel.drop();
         assertTrue(Await.value(waits));
