@@ -18,8 +18,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Requests, and a few threads that run them, each on a connection of its own, which it borrows with its first request and
- * gives back when it has had none for a while. Whoever was at work last comes first: a caller that asks for one thing after
- * the other has one connection.
+ * gives back when it has had none for a while. The thread that was at work last comes first: a caller that asks for one thing
+ * after the other has one connection. Threads without one come last: a source that is used up would let them wait, and what
+ * they were called for with them.
  *
  * <p>A statement that the database rolled back in favour of another is run again while its request has time. One whose
  * connection broke is not: nobody knows what became of it, and the engine asks again under the same claim.
@@ -118,7 +119,7 @@ final class JdbcLane {
         long left = IDLE_NANOS;
         while (loan != null || (line.isEmpty() && !closed && left > 0)) {
           if (loan == null && !idle.contains(this)) {
-            idle.addLast(this);
+            rest(this);
           }
           int before = lent;
           left = called.awaitNanos(left);
@@ -176,6 +177,15 @@ final class JdbcLane {
       return others;
     } finally {
       guard.unlock();
+    }
+  }
+
+  /** To be called with the guard. */
+  private void rest(Worker worker) {
+    if (worker.seat.session() != null) {
+      idle.addLast(worker);
+    } else {
+      idle.addFirst(worker);
     }
   }
 
@@ -273,7 +283,7 @@ final class JdbcLane {
       }
       worker.loan = null;
       if (line.isEmpty() && !closed) {
-        idle.addLast(worker);
+        rest(worker);
       } else {
         worker.called.signal();
       }

@@ -9,6 +9,7 @@ import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreRuntime;
 import io.holdfast.testkit.Await;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
@@ -17,19 +18,26 @@ import org.junit.jupiter.api.Test;
 
 /** Threads with a connection each, where connections do not come, or not as they should. */
 class JdbcLaneTest {
+  private static final JdbcDialect DIALECT =
+      StubSource.proxy(JdbcDialect.class, method -> switch (method) {
+        case "kind" -> JdbcErrors.Kind.BROKEN;
+        default -> JdbcDialect.Setup.NOTHING;
+      });
+
   /** A lane of one. */
   static JdbcLane lane(JdbcSource source) {
-    return lane(source, StubSource.proxy(JdbcDialect.class, method -> switch (method) {
-      case "kind" -> JdbcErrors.Kind.BROKEN;
-      default -> JdbcDialect.Setup.NOTHING;
-    }));
+    return lane(source, DIALECT);
   }
 
   static JdbcLane lane(JdbcSource source, JdbcDialect dialect) {
+    return lane("test", 1, source, dialect);
+  }
+
+  private static JdbcLane lane(String role, int most, JdbcSource source, JdbcDialect dialect) {
     Ticker ticker = Ticker.system();
     return new JdbcLane(
-        "test",
-        1,
+        role,
+        most,
         true,
         new JdbcContext(
             source,
@@ -82,5 +90,46 @@ class JdbcLaneTest {
     assertThat(Await.failure(lane.submit(session -> "done"))).isInstanceOf(StoreException.class);
     assertThat(closed).hasValue(1);
     lane.close();
+  }
+
+  /** One of two threads has lost its connection, and there is no other to be had: what is asked then is done by the other. */
+  @Test
+  void threadWithoutAConnection_isCalledLast() {
+    CompletableFuture<Boolean> given = new CompletableFuture<>();
+    StubSource source = new StubSource(time -> {
+      if (time > 2) {
+        given.join();
+      }
+      return StubSource.connection(() -> {});
+    });
+    JdbcLane lane = lane("resting", 2, source, DIALECT);
+    CompletableFuture<Boolean> together = new CompletableFuture<>();
+    CompletableFuture<Boolean> breaks = new CompletableFuture<>();
+    CompletableFuture<String> broken = lane.submit(session -> {
+      together.join();
+      breaks.join();
+      throw new SQLException("the connection broke");
+    });
+    CompletableFuture<String> done = lane.submit(session -> {
+      together.complete(true);
+      return "done";
+    });
+    assertThat(Await.value(done)).isEqualTo("done");
+    Await.until("one rests", () -> resting() == 1);
+    breaks.complete(true);
+    assertThat(Await.failure(broken)).hasRootCauseMessage("the connection broke");
+    Await.until("both rest", () -> resting() == 2);
+    String next = Await.value(lane.submit(session -> "done by the other"));
+    assertThat(next).isEqualTo("done by the other");
+    assertThat(source.asked).hasValue(2);
+    given.complete(true);
+    lane.close();
+  }
+
+  private static long resting() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(each -> each.getName().equals("holdfast-jdbc-resting"))
+        .filter(each -> each.getState() == Thread.State.TIMED_WAITING)
+        .count();
   }
 }
