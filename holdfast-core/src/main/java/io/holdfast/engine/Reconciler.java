@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * double, up to a minute.
  *
  * <p>A claim is known before its first attempt is sent and until its end is final, so what the store lists and the
- * engine does not know is nobody's. One whose end was given up before it was confirmed is ended as it was to be: its lease
+ * engine does not know is forgotten. One whose end was given up before it was confirmed is ended as it was to be: its lease
  * has not ended in the store, and a release that was to keep the lock keeps it.
  */
 final class Reconciler extends Timed {

@@ -113,8 +113,8 @@ final class EtcdEnding {
   }
 
   /**
-   * Deletes the key of a claim that is forgotten. It may have been listed before an end that keeps the lock, in a list that was answered
-   * after that: a kept lock's stays. One that has changed meanwhile is looked at again.
+   * Deletes the key of a claim that is forgotten. It may have been listed before an end that keeps the lock, in a list that
+   * was answered after that: a kept lock's stays. One that has changed meanwhile is looked at again.
    */
   private CompletableFuture<Ended> deleteForgotten(EtcdClaim mine, Instant lastGiveUp) {
     return context.calls.get(mine.key, GetOption.DEFAULT).thenCompose(seen -> {

@@ -134,7 +134,7 @@ final class ZooKeeperLocks {
   }
 
   /**
-   * Ends every claim that nobody is at, as it was to end before, as far as the connection allows; returns whether none is
+   * Ends every claim that no request is at, as it was to end before, as far as the connection allows; returns whether none is
    * left.
    */
   boolean endLeftOver() {
