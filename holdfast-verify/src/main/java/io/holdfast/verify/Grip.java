@@ -6,8 +6,13 @@ interface Grip {
   /** The token of this grant; 0 where the protocol has none. */
   long token();
 
-  /** Says whether whoever has it may believe that he still has it. A protocol that cannot tell says yes. */
-  boolean isValid();
+  /** Returns for how long its holder may go on to believe in it; zero or less if no longer, the largest if the protocol cannot tell. */
+  long remainingNanos();
+
+  /** Says whether its holder may still believe in it. */
+  default boolean isValid() {
+    return remainingNanos() > 0;
+  }
 
   /**
    * Gives it back.

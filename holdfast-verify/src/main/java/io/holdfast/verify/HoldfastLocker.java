@@ -141,8 +141,8 @@ final class HoldfastLocker implements Locker {
     }
 
     @Override
-    public boolean isValid() {
-      return hold.isValid();
+    public long remainingNanos() {
+      return hold.remaining().toNanos();
     }
 
     @Override

@@ -109,6 +109,7 @@ final class Judgement {
           REFUSED,
           OVERWRITTEN,
           RELEASED,
+          TOO_LATE,
           STARTED,
           QUIET,
           REENTERED,

@@ -88,6 +88,7 @@ final class Report {
           REFUSED,
           LOST,
           NOT_MINE,
+          TOO_LATE,
           RESTARTED,
           CUT,
           HEALED,

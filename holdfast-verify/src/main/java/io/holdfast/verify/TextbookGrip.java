@@ -13,8 +13,8 @@ interface TextbookGrip extends Grip {
   }
 
   @Override
-  default boolean isValid() {
-    return true;
+  default long remainingNanos() {
+    return Long.MAX_VALUE;
   }
 
   @Override

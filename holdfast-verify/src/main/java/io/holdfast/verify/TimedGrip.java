@@ -19,13 +19,13 @@ final class TimedGrip implements TextbookGrip {
   }
 
   @Override
-  public boolean isValid() {
-    boolean valid = ticker.nanos() - untilNanos < 0;
-    if (!valid && !told) {
+  public long remainingNanos() {
+    long remaining = untilNanos - ticker.nanos();
+    if (remaining <= 0 && !told) {
       told = true;
       onLost.run();
     }
-    return valid;
+    return remaining;
   }
 
   @Override

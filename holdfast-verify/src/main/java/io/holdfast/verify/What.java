@@ -27,8 +27,10 @@ enum What {
   RELEASING,
   /** It has given back what was still its own. */
   RELEASED,
-  /** It was told that there was nothing of its own to give back. */
+  /** It was told that there was nothing of its own to give back, while its hold was still certain. */
   NOT_MINE,
+  /** The same after so long that the lease may have ended under the release. */
+  TOO_LATE,
   /** The renewal of a hold was sent while one was under way, or after its end: {@code text}. */
   RENEWED_WRONGLY,
   /** A reentrant lock counted wrongly, or let a stranger in: {@code text}. */

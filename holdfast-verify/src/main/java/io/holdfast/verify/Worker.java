@@ -142,14 +142,31 @@ final class Worker {
     long token = grip.get().token();
     say(What.ACQUIRED, ticker.nanos(), lock, hold, token, "");
     work(grip.get(), lock, hold, token, holdNanos);
-    say(What.RELEASING, ticker.nanos(), lock, hold, token, "");
+    long before = ticker.nanos();
+    long remaining = grip.get().remainingNanos();
+    say(What.RELEASING, before, lock, hold, token, "");
     try {
-      What ended = grip.get().release() ? What.RELEASED : What.NOT_MINE;
-      say(ended, ticker.nanos(), lock, hold, token, "");
+      boolean wasMine = grip.get().release();
+      long after = ticker.nanos();
+      say(ended(wasMine, after - before, remaining), after, lock, hold, token, "");
     } catch (RuntimeException e) {
       say(What.FAILED, ticker.nanos(), lock, hold, token, String.valueOf(e));
     }
     return true;
+  }
+
+  /**
+   * Says what a release was.
+   *
+   * @param wasMine what the store said
+   * @param took how long it took, in nanoseconds
+   * @param remaining for how long the hold was certain when it began: a hold that is being given back is not renewed
+   */
+  static What ended(boolean wasMine, long took, long remaining) {
+    if (wasMine) {
+      return What.RELEASED;
+    }
+    return took < remaining ? What.NOT_MINE : What.TOO_LATE;
   }
 
   /** Looks before the work and now and then, and writes at the end without another look: as programs do. */

@@ -115,6 +115,20 @@ class JudgementTest {
         .isEmpty();
   }
 
+  /** A release that stands still is no renewal: the lease may end under it, and nobody else has ended it. */
+  @Test
+  void releaseThatOutlastsTheLease_isTooLate() {
+    assertThat(Worker.ended(true, 9, 3)).isEqualTo(What.RELEASED);
+    assertThat(Worker.ended(false, 2, 3)).isEqualTo(What.NOT_MINE);
+    assertThat(Worker.ended(false, 3, 3)).isEqualTo(What.TOO_LATE);
+    assertThat(broken(
+            fact(What.ACQUIRED, 1, "0.0", 1, 10),
+            fact(What.RELEASING, 2, "0.0", 1, 10),
+            fact(What.TOO_LATE, 5, "0.0", 1, 10),
+            Fact.of(What.END, 9, "")))
+        .isEmpty();
+  }
+
   @Test
   void lossThatIsNotTold() {
     assertThat(broken(
