@@ -7,32 +7,39 @@ import java.util.Map;
 
 /** Waits until a server is asked nothing more. */
 final class Rest {
-  /** What follows from an answer follows within this time, unless the machine has stopped. */
+  /** What follows from an answer follows within this time, as long as the machine runs. */
   private static final long NANOS = 25_000_000;
 
-  private final Counter counter;
-  private Map<String, Long> latest;
-  private long sinceNanos = Ticker.system().nanos();
+  /** What may pass between two looks; more than that, and the machine has stood still with all that was to follow. */
+  private static final long LOOK_NANOS = 2_000_000;
 
-  private Rest(Counter counter) {
+  private final Counter counter;
+  private final Ticker ticker;
+  private Map<String, Long> latest;
+  private long lookedNanos;
+  private long restedNanos;
+
+  Rest(Counter counter, Ticker ticker) {
     this.counter = counter;
+    this.ticker = ticker;
     latest = counter.now();
+    lookedNanos = ticker.nanos();
   }
 
   /** Waits, and returns what was counted when the counts had stood still for a while. */
   static Map<String, Long> of(Counter counter) {
-    Rest rest = new Rest(counter);
+    Rest rest = new Rest(counter, Ticker.system());
     Await.until("the server is at rest", rest::isThere);
     return rest.latest;
   }
 
-  private boolean isThere() {
+  /** Looks once more, and says whether the counts have stood still for long enough. */
+  boolean isThere() {
     Map<String, Long> now = counter.now();
-    if (now.equals(latest)) {
-      return Ticker.system().nanos() - sinceNanos > NANOS;
-    }
+    long nanos = ticker.nanos();
+    restedNanos = now.equals(latest) ? restedNanos + Math.min(nanos - lookedNanos, LOOK_NANOS) : 0;
     latest = now;
-    sinceNanos = Ticker.system().nanos();
-    return false;
+    lookedNanos = nanos;
+    return restedNanos > NANOS;
   }
 }
