@@ -20,7 +20,7 @@ final class Commands {
     this.processes = processes;
     this.uri = uri;
     this.awaited =
-        lock -> exitedStdout(holdfast("show", "--json", lock)).contains("\"waiters\": 1");
+        lock -> exitedStdout(answered("show", "--json", lock)).contains("\"waiters\": 1");
   }
 
   /** The same where the store counts no waiters: the test says whether a lock is waited for. */
@@ -34,6 +34,11 @@ final class Commands {
     List<String> line = new ArrayList<>(List.of(command, "--store", uri));
     line.addAll(List.of(arguments));
     return processes.holdfast(line.toArray(String[]::new));
+  }
+
+  /** The same for a command that asks: a leader that stands still, or is being elected, is asked again. */
+  private Job answered(String command, String... arguments) {
+    return Processes.answered(() -> holdfast(command, arguments));
   }
 
   /** A command that says that it runs, and ends when it may. */
@@ -72,7 +77,7 @@ final class Commands {
         .startsWith("holdfast: lock \"jobs\" is busy: held by work (host ")
         .contains("pid " + first.pid());
     awaitWaiter("jobs");
-    assertThat(exitedStdout(holdfast("ls", "job")))
+    assertThat(exitedStdout(answered("ls", "job")))
         .startsWith("jobs  held by work (host ")
         .contains("pid " + first.pid());
     assertThat(processes.read("log")).doesNotContain("start B");
@@ -88,7 +93,7 @@ final class Commands {
     assertThat(log).hasSize(3);
     assertThat(log.get(2)).isEqualTo("end B");
     assertThat(token(log.get(1))).isGreaterThan(token(log.get(0)));
-    assertThat(holdfast("show", "jobs").exitCode()).isEqualTo(1);
+    assertThat(answered("show", "jobs").exitCode()).isEqualTo(1);
   }
 
   private static long token(String line) {
