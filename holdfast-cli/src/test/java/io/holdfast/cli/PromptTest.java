@@ -143,7 +143,9 @@ class PromptTest {
         .orElseThrow()
         .pid();
     Processes.signal("CONT", "TSTP", holdfast);
-    assertThat(processes.answered("run", "-n", "lock", "true").exitCode()).isEqualTo(75);
+    assertThat(processes.answered("run", "-n", "lock", "true").exitCode())
+        .as(processes::everything)
+        .isEqualTo(75);
     assertThat(Processes.state(child)).isNotEqualTo("T");
     processes.touch("go");
     shell.untilStdout("status=6");

@@ -8,6 +8,7 @@ import io.holdfast.Holdfast;
 import io.holdfast.HoldfastException;
 import io.holdfast.LockOptions;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.MayWarn;
 import io.holdfast.testkit.log.Warns;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -17,8 +18,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Three nodes, whose names lead to other servers than before. */
+/**
+ * Three nodes, whose names lead to other servers than before. Without a majority nothing confirms the end of a request; on a
+ * machine that stands still its lease may be over before there is one again.
+ */
 @Tag("stores")
+@MayWarn("the store did not confirm its end")
 class RedlockNamesTest {
   private static final RedlockRule RULE =
       new RedlockRule(3, Duration.ofSeconds(3), RedlockRule.REACH);

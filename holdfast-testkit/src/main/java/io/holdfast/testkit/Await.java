@@ -65,12 +65,25 @@ public final class Await {
    * @throws AssertionError if it fails, or does not complete within {@link #PATIENCE}
    */
   public static <T extends @Nullable Object> T value(CompletionStage<T> stage) {
+    return value(stage, PATIENCE);
+  }
+
+  /**
+   * Waits for a stage to complete normally, which is known to take longer than others.
+   *
+   * @param stage the stage
+   * @param patience how long it may take
+   * @param <T> the type of its value
+   * @return its value
+   * @throws AssertionError if it fails, or does not complete in that time
+   */
+  public static <T extends @Nullable Object> T value(CompletionStage<T> stage, Duration patience) {
     try {
-      return stage.toCompletableFuture().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+      return stage.toCompletableFuture().get(patience.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
       throw new AssertionError("the stage failed", e.getCause());
     } catch (TimeoutException e) {
-      throw new AssertionError("the stage did not complete within " + PATIENCE, e);
+      throw new AssertionError("the stage did not complete within " + patience, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new AssertionError("interrupted while waiting for a stage", e);

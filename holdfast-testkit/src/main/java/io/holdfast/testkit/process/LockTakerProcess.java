@@ -9,6 +9,7 @@ import java.io.OutputStreamWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -20,6 +21,10 @@ import java.util.regex.Pattern;
 /** Drives a {@link LockTaker} in a JVM of its own: tells it what to do, kills it, stops it and lets it go on. */
 public final class LockTakerProcess implements AutoCloseable {
   private static final Logger LOGGER = Logger.getLogger("io.holdfast");
+
+  /** A JVM that starts needs seconds of a processor, which a busy machine may take its time to give. */
+  private static final Duration START = Await.PATIENCE.multipliedBy(4);
+
   private static final Pattern LOGGED =
       Pattern.compile("io\\.holdfast\\S* (INFO|WARNING|SEVERE): (.*)");
 
@@ -66,14 +71,16 @@ public final class LockTakerProcess implements AutoCloseable {
     LockTakerProcess taker = new LockTakerProcess(process);
     taker.log.start();
     try {
-      String said = Await.value(taker.nextLine());
+      String said = Await.value(taker.nextLine(), START);
       if (!said.equals("READY")) {
         throw new AssertionError("the lock taker said: " + said);
       }
       return taker;
     } catch (AssertionError e) {
+      String had =
+          process.info().totalCpuDuration().map(Duration::toString).orElse("nothing known");
       taker.endNow();
-      throw e;
+      throw new AssertionError("no lock taker, which has had " + had + " of a processor", e);
     }
   }
 
