@@ -74,11 +74,11 @@ class LimitedSourceTest {
       never.join();
       return connection(time);
     });
-    LimitedSource limited = new LimitedSource(source, Duration.ofSeconds(3), Ticker.system());
+    LimitedSource limited = new LimitedSource(source, Duration.ofSeconds(6), Ticker.system());
 
     assertThatThrownBy(limited::connect)
         .isInstanceOf(SQLTransientConnectionException.class)
-        .hasMessageContaining("3000 ms");
+        .hasMessageContaining("6000 ms");
 
     assertThat(limited.connect()).isSameAs(late);
     never.complete("");

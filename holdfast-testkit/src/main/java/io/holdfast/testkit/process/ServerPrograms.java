@@ -3,7 +3,6 @@ package io.holdfast.testkit.process;
 
 import java.io.File;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -43,7 +42,8 @@ public final class ServerPrograms {
   private static final Set<String> REFUSE_ROOT =
       Set.of("postgres", "initdb", "pg_basebackup", "pgbouncer");
 
-  private static final long PATIENCE_SECONDS = 60;
+  private static final long VERSION_SECONDS = 60;
+  private static final long RUN_SECONDS = 300;
   private static final int LONGEST_REASON = 300;
 
   private static final Map<String, Search> SEARCHES = new ConcurrentHashMap<>();
@@ -80,9 +80,9 @@ public final class ServerPrograms {
     command.addAll(arguments);
     Run run;
     try {
-      run = run(command, input);
+      run = run(command, input, RUN_SECONDS);
     } catch (IOException e) {
-      throw failed(name, "does not start", String.valueOf(e.getMessage()));
+      throw failed(name, "does not run", String.valueOf(e.getMessage()));
     }
     if (run.exitCode() != 0) {
       throw failed(name, "has failed with " + run.exitCode(), run.said());
@@ -90,15 +90,34 @@ public final class ServerPrograms {
     return run.said();
   }
 
-  private static Run run(List<String> command, String input) throws IOException {
-    Process running = new ProcessBuilder(command).redirectErrorStream(true).start();
-    try (OutputStream in = running.getOutputStream()) {
-      in.write(input.getBytes(StandardCharsets.UTF_8));
-    } catch (IOException e) {
-      // it does not read; how it ends tells whether it should have
+  /** What is there may be any program, and may hang: its time is limited, and nothing of it is left. */
+  private static Run run(List<String> command, String input, long seconds) throws IOException {
+    Path read = Files.createTempFile("holdfast-reads", ".txt");
+    Path said = Files.createTempFile("holdfast-says", ".txt");
+    try {
+      Files.writeString(read, input);
+      Process running = new ProcessBuilder(command)
+          .redirectErrorStream(true)
+          .redirectOutput(said.toFile())
+          .redirectInput(read.toFile())
+          .start();
+      try {
+        if (!running.waitFor(seconds, TimeUnit.SECONDS)) {
+          throw new IOException("it has not ended after " + seconds + " s");
+        }
+      } finally {
+        running.descendants().forEach(ProcessHandle::destroyForcibly);
+        running.destroyForcibly().onExit().join();
+      }
+      return new Run(
+          running.exitValue(), new String(Files.readAllBytes(said), StandardCharsets.UTF_8));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted", e);
+    } finally {
+      Files.delete(read);
+      Files.delete(said);
     }
-    String said = new String(running.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    return new Run(running.onExit().join().exitValue(), said);
   }
 
   /**
@@ -107,14 +126,22 @@ public final class ServerPrograms {
    * @return {@code HOLDFAST_SERVERS}, else a folder below the user's cache folder; it need not exist
    */
   public static Path cache() {
-    String own = System.getenv("HOLDFAST_SERVERS");
-    if (own != null) {
+    String own = environment("HOLDFAST_SERVERS");
+    if (!own.isEmpty()) {
       return Path.of(own);
     }
-    String caches = System.getenv("XDG_CACHE_HOME");
-    return (caches != null ? Path.of(caches) : Path.of(System.getProperty("user.home"), ".cache"))
+    String caches = environment("XDG_CACHE_HOME");
+    String home = environment("HOME");
+    return (caches.isEmpty()
+            ? Path.of(home.isEmpty() ? System.getProperty("user.home") : home, ".cache")
+            : Path.of(caches))
         .resolve("holdfast")
         .resolve("servers");
+  }
+
+  /** Returns a variable; empty where it is not set, as the shell has it, in which dev/servers is written. */
+  private static String environment(String name) {
+    return System.getenv().getOrDefault(name, "");
   }
 
   /** Returns where a program is. Without it the test is not run. */
@@ -224,7 +251,7 @@ public final class ServerPrograms {
       return Search.inVain("refuses to be run by root");
     }
     try {
-      Run asked = runBriefly(List.of(place.toString(), "--version"));
+      Run asked = run(List.of(place.toString(), "--version"), "", VERSION_SECONDS);
       if (asked.exitCode() != 0) {
         return Search.inVain("fails with " + asked.exitCode() + " when asked for its version: "
             + brief(asked.said()));
@@ -233,33 +260,7 @@ public final class ServerPrograms {
           ? new Search(Optional.of(place), asked.said())
           : Search.inVain("is something else: " + brief(asked.said()));
     } catch (IOException e) {
-      return Search.inVain("does not start: " + e.getMessage());
-    }
-  }
-
-  /** What is there may be any program: it has nothing to read, and its time is limited. */
-  private static Run runBriefly(List<String> command) throws IOException {
-    Path said = Files.createTempFile("holdfast-version", ".txt");
-    try {
-      Process running = new ProcessBuilder(command)
-          .redirectErrorStream(true)
-          .redirectOutput(said.toFile())
-          .redirectInput(new File("/dev/null"))
-          .start();
-      try {
-        if (!running.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-          throw new IOException("no version after " + PATIENCE_SECONDS + " s");
-        }
-      } finally {
-        running.descendants().forEach(ProcessHandle::destroyForcibly);
-        running.destroyForcibly().onExit().join();
-      }
-      return new Run(running.exitValue(), Files.readString(said, StandardCharsets.ISO_8859_1));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException("interrupted", e);
-    } finally {
-      Files.delete(said);
+      return Search.inVain("does not run: " + e.getMessage());
     }
   }
 
