@@ -185,6 +185,13 @@ lend_terminal() {
   fi
 }
 
+# Sets status as a wait for the command tells it. A function of its own, because bash leaves the loop in which a wait tells of a
+# SIGTSTP, and would end then.
+await_command() {
+  wait "$child"
+  status=$?
+}
+
 supervise() {
   # Ours to survive, not to act on: holdfast gets them too. Before anything is started, which would be left alone.
   trap '' HUP INT QUIT TERM
@@ -197,8 +204,7 @@ supervise() {
     lend_terminal
   fi
   while :; do
-    wait "$child"
-    status=$?
+    await_command
     kill -0 "$child" || command_ended
     case $status in
       149 | 150) # SIGTTIN, SIGTTOU: the command wants the terminal

@@ -335,9 +335,17 @@ final class Processes implements BeforeEachCallback, AfterEachCallback {
     }
   }
 
-  /** One right after the other, however slow the machine is with new processes. */
-  static void signal(String first, String second, long pid) {
-    run("sh", "-c", "kill -s " + first + " " + pid + " && kill -s " + second + " " + pid);
+  /**
+   * Sends the second signal as soon as the first one has come, however slow the machine is: as long as it has not, a signal
+   * that stops takes back one that continues, and the other way round.
+   */
+  static void signalInTurn(String first, String second, long pid) {
+    String isComing = "grep -q 'ShdPnd:.*[1-9a-f]' /proc/" + pid + "/status";
+    run(
+        "sh",
+        "-c",
+        "kill -s " + first + " " + pid + " && while " + isComing + "; do :; done && kill -s "
+            + second + " " + pid);
   }
 
   /** Sends a signal to a process group. */

@@ -127,13 +127,41 @@ class PromptTest {
    */
   @Test
   void lateCtrlZ_afterTheJobWasContinued_doesNotStopTheCommand() {
+    Job shell = prompt();
+    Run run = runByAScript(shell);
+    Processes.signalInTurn("CONT", "TSTP", run.holdfast());
+    assertIsHeld();
+    assertThat(Processes.state(run.child())).isNotEqualTo("T");
+    processes.touch("go");
+    shell.untilStdout("status=6");
+  }
+
+  /** A SIGTSTP that is for holdfast alone stops the command, which keeps the lock, and goes on after a SIGCONT. */
+  @Test
+  void stopForHoldfastAlone_stopsTheCommandAndKeepsTheLock() {
+    Job shell = prompt();
+    Run run = runByAScript(shell);
+    Processes.signal("TSTP", run.holdfast());
+    Await.until(
+        "the command is stopped",
+        () -> Processes.state(run.child()).equals("T"),
+        processes::everything);
+    assertIsHeld();
+    processes.touch("go");
+    Processes.signal("CONT", run.holdfast());
+    shell.untilStdout("status=6");
+  }
+
+  private record Run(long holdfast, long child) {}
+
+  /** Types a script that runs holdfast, whose command ends with 6 when it may. */
+  private Run runByAScript(Job shell) {
     String script = processes.script(
         "script",
         "echo $$ >script.pid",
         "'" + tree
             + "/holdfast' run lock bash -c 'echo $$ >child.pid; until [ -e go ]; do sleep 0.05; done; exit 6'",
         "echo status=$?");
-    Job shell = prompt();
     shell.type(script + "\n");
     long child = processes.pid("child.pid");
     long holdfast = ProcessHandle.of(processes.pid("script.pid"))
@@ -142,13 +170,13 @@ class PromptTest {
         .findFirst()
         .orElseThrow()
         .pid();
-    Processes.signal("CONT", "TSTP", holdfast);
+    return new Run(holdfast, child);
+  }
+
+  private void assertIsHeld() {
     assertThat(processes.answered("run", "-n", "lock", "true").exitCode())
         .as(processes::everything)
         .isEqualTo(75);
-    assertThat(Processes.state(child)).isNotEqualTo("T");
-    processes.touch("go");
-    shell.untilStdout("status=6");
   }
 
   /** Whatever has been started so far is stopped, and goes on with fg as if nothing had been. */
