@@ -6,7 +6,7 @@ interface Grip {
   /** The token of this grant; 0 where the protocol has none. */
   long token();
 
-  /** Returns for how long its holder may go on to believe in it; zero or less if no longer, the largest if the protocol cannot tell. */
+  /** Returns for how long its holder may go on to believe in it; zero or less: no longer; the largest value if the protocol cannot tell. */
   long remainingNanos();
 
   /** Says whether its holder may still believe in it. */

@@ -29,11 +29,11 @@ enum What {
   RELEASED,
   /** It was told that there was nothing of its own to give back, while its hold was still certain. */
   NOT_MINE,
-  /** The same after so long that the lease may have ended under the release. */
+  /** The same, but the release took so long that the lease may have ended meanwhile. */
   TOO_LATE,
   /** The renewal of a hold was sent while one was under way, or after its end: {@code text}. */
   RENEWED_WRONGLY,
-  /** A reentrant lock counted wrongly, or let a stranger in: {@code text}. */
+  /** A reentrant lock counted wrongly, refused its owner, or let a thread that does not own it unlock it: {@code text}. */
   COUNTED_WRONGLY,
   /** A worker began. */
   STARTED,

@@ -160,7 +160,8 @@ final class Worker {
    *
    * @param wasMine what the store said
    * @param took how long it took, in nanoseconds
-   * @param remaining for how long the hold was certain when it began: a hold that is being given back is not renewed
+   * @param remaining for how many nanoseconds the hold was certain when the release began; a hold is not renewed during its
+   *     release
    */
   static What ended(boolean wasMine, long took, long remaining) {
     if (wasMine) {

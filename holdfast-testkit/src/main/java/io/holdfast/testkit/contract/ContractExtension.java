@@ -132,6 +132,6 @@ final class ContractExtension
             .filter(StoreContract.class::isInstance)
             .map(StoreContract.class::cast))
         .orElseThrow(() -> new IllegalStateException(
-            context.getDisplayName() + " is run by a class that extends StoreContract"));
+            context.getDisplayName() + " can be run only by a class that extends StoreContract"));
   }
 }

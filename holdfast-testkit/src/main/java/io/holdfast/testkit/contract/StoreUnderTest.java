@@ -22,7 +22,7 @@ public interface StoreUnderTest extends AutoCloseable {
   /**
    * Returns how it was provided.
    *
-   * @return for example {@code in this JVM}, {@code child process}, {@code HOLDFAST_TEST_REDIS_URL}
+   * @return for example {@code in this JVM}, {@code child process}, {@code container mysql:8.4}
    */
   String provision();
 

@@ -44,7 +44,7 @@ public final class LazyServer<S extends AutoCloseable>
   }
 
   /**
-   * Returns the server. The first call starts it; if that fails, so does the next call.
+   * Returns the server. The first call starts it. If the start fails, the next call tries again.
    *
    * @return the same one each time, until it is closed
    * @throws org.opentest4j.TestAbortedException if this machine has none
