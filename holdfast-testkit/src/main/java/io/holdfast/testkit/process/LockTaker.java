@@ -6,6 +6,7 @@ import io.holdfast.Holdfast;
 import io.holdfast.HoldfastException;
 import io.holdfast.LockEvent;
 import io.holdfast.LockOptions;
+import io.holdfast.StoreUnavailableException;
 import io.holdfast.Ticker;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -34,6 +35,8 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 public final class LockTaker {
+  private static final int CONTACTS = 10;
+
   private final Holdfast holdfast;
   private final AtomicInteger losses = new AtomicInteger();
   private @Nullable Hold hold;
@@ -63,7 +66,7 @@ public final class LockTaker {
     PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
     LockTaker taker;
     try {
-      taker = new LockTaker(args[0]);
+      taker = connected(args[0]);
     } catch (HoldfastException e) {
       out.println(failed(e));
       return;
@@ -75,6 +78,20 @@ public final class LockTaker {
       out.println(taker.answer(line.split(" ", -1)));
     }
     taker.holdfast.close();
+  }
+
+  /** A store waits for a second or two for its server, which on a busy machine may be less than a JVM that starts needs. */
+  private static LockTaker connected(String uri) {
+    for (int i = 1; i < CONTACTS; i++) {
+      try {
+        return new LockTaker(uri);
+      } catch (StoreUnavailableException e) {
+        if (e.reason() != StoreUnavailableException.Reason.UNREACHABLE) {
+          throw e;
+        }
+      }
+    }
+    return new LockTaker(uri);
   }
 
   private String answer(String[] words) throws IOException, InterruptedException {
