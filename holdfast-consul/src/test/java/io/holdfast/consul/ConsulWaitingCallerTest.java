@@ -32,7 +32,8 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(value = StoreContract.SHARED, mode = ResourceAccessMode.READ)
 class ConsulWaitingCallerTest {
-  private static final Duration LEASE = Duration.ofSeconds(10);
+  /** A session that is to be renewed first has the transaction made on another thread: no machine stands still for so long. */
+  private static final Duration LEASE = Duration.ofMinutes(2);
 
   @RegisterExtension
   final StubbedConsul consul = new StubbedConsul();
