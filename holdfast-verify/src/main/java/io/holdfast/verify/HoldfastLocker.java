@@ -145,6 +145,12 @@ final class HoldfastLocker implements Locker {
       return hold.remaining().toNanos();
     }
 
+    /** What programs ask is what is judged. */
+    @Override
+    public boolean isValid() {
+      return hold.isValid();
+    }
+
     @Override
     public boolean release() {
       return hold.release();
