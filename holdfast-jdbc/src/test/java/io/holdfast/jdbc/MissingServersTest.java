@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.ServerPrograms;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -39,9 +40,22 @@ class MissingServersTest {
   @TempDir
   private Path folder;
 
-  private void install(String program, String script) throws IOException {
-    Path file = Files.writeString(folder.resolve(program), "#!/bin/sh\n" + script + "\n");
-    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+  private void install(String program, String script) {
+    try {
+      Path file = Files.writeString(folder.resolve(program), "#!/bin/sh\n" + script + "\n");
+      Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private void installSaying(String program, String said) {
+    install(program, "echo '" + said + "'");
+  }
+
+  /** A program that answers {@code --version}; whatever else it is asked, it does this. */
+  private void installAnswering(String program, String version, String script) {
+    install(program, "[ \"$1\" != --version ] || { echo '" + version + "'; exit; }; " + script);
   }
 
   /** Runs the contracts in a JVM that finds these programs and no others, and returns what is printed. */
@@ -105,9 +119,7 @@ class MissingServersTest {
   /** A newer one in PATH would say that the oldest was tested. */
   @Test
   void theOldest_areLookedForInTheirFolderAlone() throws IOException {
-    for (String program : VERSIONS.keySet()) {
-      install(program, "echo '" + VERSIONS.get(program) + "'");
-    }
+    VERSIONS.forEach(this::installSaying);
     String said = run("-Dholdfast.servers=oldest");
     assertSkipped(said);
     for (String server : SERVERS) {
@@ -152,19 +164,35 @@ class MissingServersTest {
     }
   }
 
+  @Test
+  void oldVersions_areSaid() throws IOException {
+    VERSIONS.forEach((program, said) -> installSaying(program, said.replaceFirst("\\d+\\.", "0.")));
+    String said = run();
+    assertSkipped(said);
+    for (String server : SERVERS) {
+      assertReason(said, server, "is the oldest that is supported");
+    }
+  }
+
+  /** These answer {@code --version}, start, and serve nobody. */
+  @Test
+  void serversThatDoNotAnswer_areSaid() throws IOException {
+    List<String> servers = List.of("redis-server", "etcd", "consul");
+    for (String server : servers) {
+      installAnswering(server, String.valueOf(VERSIONS.get(server)), "kill -STOP $$");
+    }
+    String said = run("-Dholdfast.patience=0.01");
+    assertSkipped(said);
+    for (String server : servers) {
+      assertReason(said, server, "does not answer");
+    }
+  }
+
   /** These answer {@code --version}, and refuse to work. */
   @Test
   void programsThatRefuseTheUser_areSaid() throws IOException {
-    VERSIONS.forEach((program, version) -> {
-      try {
-        install(
-            program,
-            "[ \"$1\" != --version ] || { echo '" + version
-                + "'; exit; }; echo not for this user; exit 1");
-      } catch (IOException e) {
-        throw new AssertionError(e);
-      }
-    });
+    VERSIONS.forEach(
+        (program, version) -> installAnswering(program, version, "echo not for this user; exit 1"));
     String said = run();
     assertSkipped(said);
     for (String server : SERVERS) {

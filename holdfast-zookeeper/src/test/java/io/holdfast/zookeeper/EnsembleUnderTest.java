@@ -54,7 +54,7 @@ final class EnsembleUnderTest implements StoreUnderTest {
   }
 
   @Override
-  public Duration leaseOfMortals() {
+  public Duration leaseOfKilledWaiter() {
     return Duration.ofSeconds(2);
   }
 

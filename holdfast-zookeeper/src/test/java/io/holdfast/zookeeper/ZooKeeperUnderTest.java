@@ -52,7 +52,7 @@ final class ZooKeeperUnderTest implements StoreUnderTest {
   }
 
   @Override
-  public Duration leaseOfMortals() {
+  public Duration leaseOfKilledWaiter() {
     return Duration.ofSeconds(2);
   }
 

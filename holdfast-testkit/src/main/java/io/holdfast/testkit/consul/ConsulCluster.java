@@ -17,8 +17,13 @@ public final class ConsulCluster implements AutoCloseable {
     List<String> options = new ArrayList<>(List.of("-bootstrap-expect=3"));
     members.forEach(each -> options.add("-retry-join=" + each.gossip()));
     options.add("-retry-interval=1s");
-    members.forEach(each -> each.begin(options));
-    members.forEach(ConsulServer::awaitHealth);
+    try {
+      members.forEach(each -> each.begin(options));
+      members.forEach(ConsulServer::awaitHealth);
+    } catch (RuntimeException | Error e) {
+      close();
+      throw e;
+    }
   }
 
   /**

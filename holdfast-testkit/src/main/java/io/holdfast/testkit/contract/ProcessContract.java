@@ -195,7 +195,7 @@ abstract class ProcessContract extends Contract {
   }
 
   private long mortal() {
-    return store().leaseOfMortals().toMillis();
+    return store().leaseOfKilledWaiter().toMillis();
   }
 
   private long acquire(LockTakerProcess taker, long leaseMillis, boolean renew) {

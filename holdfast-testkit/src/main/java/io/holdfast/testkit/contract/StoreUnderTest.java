@@ -70,7 +70,7 @@ public interface StoreUnderTest extends AutoCloseable {
    *
    * @return 30 s, unless the store says otherwise
    */
-  default Duration leaseOfMortals() {
+  default Duration leaseOfKilledWaiter() {
     return Duration.ofSeconds(30);
   }
 

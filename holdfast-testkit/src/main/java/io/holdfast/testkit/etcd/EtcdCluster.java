@@ -13,8 +13,13 @@ public final class EtcdCluster implements AutoCloseable {
   public EtcdCluster() {
     members = List.of(EtcdServer.member("m1"), EtcdServer.member("m2"), EtcdServer.member("m3"));
     String all = members.stream().map(EtcdServer::asPeer).collect(Collectors.joining(","));
-    members.forEach(each -> each.begin(List.of("--initial-cluster=" + all)));
-    members.forEach(EtcdServer::awaitHealth);
+    try {
+      members.forEach(each -> each.begin(List.of("--initial-cluster=" + all)));
+      members.forEach(EtcdServer::awaitHealth);
+    } catch (RuntimeException | Error e) {
+      close();
+      throw e;
+    }
   }
 
   /**

@@ -25,14 +25,14 @@ import org.jspecify.annotations.Nullable;
  * killed and started again. It ends with {@link #close()}, and with this JVM at the latest.
  */
 public final class ServerProcess implements AutoCloseable {
-  private static final long FAREWELL_SECONDS = 10;
+  private static final long CLOSE_SECONDS = 10;
   private static final String JAVA = "java";
 
   private final String name;
   private final Path program;
   private final Path folder;
   private @Nullable Process process;
-  private String farewell = "KILL";
+  private String closingSignal = "KILL";
 
   private ServerProcess(String name, Path program, Path folder) {
     this.name = name;
@@ -43,8 +43,8 @@ public final class ServerProcess implements AutoCloseable {
 
   /**
    * Finds a server's program, and makes a folder for it; starts nothing yet. The program is what the environment
-   * variable {@code HOLDFAST_NAME} names, with the name in capitals and {@code _} for {@code -}; else what {@code
-   * dev/servers} has fetched; else what is in {@code PATH}. Without one that is of use, as {@link ServerPrograms} says, the
+   * variable {@code HOLDFAST_NAME} names, with the name in capitals and {@code _} for {@code -}; if it is not set, what {@code
+   * dev/servers} has fetched; else what is in {@code PATH}, unless it is older than what is supported. Without one that is of use, as {@link ServerPrograms} says, the
    * test is not run; with {@code -Dholdfast.stores=required} it fails.
    *
    * @param name the program, for example {@code redis-server}
@@ -61,7 +61,7 @@ public final class ServerProcess implements AutoCloseable {
    */
   public static ServerProcess java() {
     // we are run by it
-    ServerPrograms.hasWorked(JAVA);
+    ServerPrograms.noteAnswer(JAVA);
     return running(JAVA, Path.of(System.getProperty("java.home"), "bin", JAVA));
   }
 
@@ -153,29 +153,26 @@ public final class ServerProcess implements AutoCloseable {
    * Waits until the server that was started answers, for {@link Await#PATIENCE} at most. One that does not is killed.
    *
    * @param answers says whether it does; asked again and again
-   * @throws org.opentest4j.TestAbortedException if the process has ended, and the program has not worked in this JVM before
-   * @throws AssertionError if the process has ended, and the program has worked before or all stores are required; if the
-   *     server does not answer in time
+   * @throws org.opentest4j.TestAbortedException if the process has ended or does not answer in time, and the program has not
+   *     worked in this JVM before
+   * @throws AssertionError in the same cases if the program has worked before, or all stores are required
    */
   public void awaitAnswer(BooleanSupplier answers) {
     boolean answered = false;
     try {
-      Await.until(name + " answers", () -> {
-        if (!isRunning()) {
-          throw ServerPrograms.failed(name, "has ended", log());
-        }
-        return answers.getAsBoolean();
-      });
-      answered = true;
+      Await.until(name + " answers", () -> !isRunning() || answers.getAsBoolean());
+      answered = isRunning();
     } catch (AssertionError e) {
-      e.addSuppressed(new AssertionError(name + " said: " + log()));
-      throw e;
+      throw ServerPrograms.failed(name, "does not answer", log());
     } finally {
       if (!answered) {
         kill();
       }
     }
-    ServerPrograms.hasWorked(name);
+    if (!answered) {
+      throw ServerPrograms.failed(name, "has ended", log());
+    }
+    ServerPrograms.noteAnswer(name);
   }
 
   /**
@@ -209,7 +206,7 @@ public final class ServerProcess implements AutoCloseable {
    * @param signal the name of the signal that asks, for example {@code TERM}
    */
   public void closeWith(String signal) {
-    farewell = signal;
+    closingSignal = signal;
   }
 
   /** Returns the number of the process that was started last. */
@@ -318,11 +315,11 @@ public final class ServerProcess implements AutoCloseable {
   /** Ends the process, and removes the folder. */
   @Override
   public void close() {
-    if (isRunning() && !farewell.equals("KILL")) {
+    if (isRunning() && !closingSignal.equals("KILL")) {
       resume();
-      signal(farewell, List.of(running().toHandle()));
+      signal(closingSignal, List.of(running().toHandle()));
       try {
-        running().onExit().get(FAREWELL_SECONDS, TimeUnit.SECONDS);
+        running().onExit().get(CLOSE_SECONDS, TimeUnit.SECONDS);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       } catch (ExecutionException | TimeoutException e) {

@@ -4,6 +4,7 @@ package io.holdfast.testkit.process;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.module.ModuleDescriptor.Version;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,6 +16,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Assumptions;
 
@@ -25,18 +27,18 @@ import org.junit.jupiter.api.Assumptions;
  * folder of their own, and no others.
  */
 public final class ServerPrograms {
-  /** What each says of its version; the reason why one that says something else is not used. */
-  private static final Map<String, Pattern> PRODUCTS = Map.of(
-      "redis-server", Pattern.compile("Redis server"),
-      "valkey-server", Pattern.compile("Valkey server"),
-      "etcd", Pattern.compile("etcd Version"),
-      "consul", Pattern.compile("Consul v"),
-      "postgres", Pattern.compile("\\(PostgreSQL\\)"),
-      "initdb", Pattern.compile("\\(PostgreSQL\\)"),
-      "pg_basebackup", Pattern.compile("\\(PostgreSQL\\)"),
-      "pgbouncer", Pattern.compile("PgBouncer"),
-      "mariadbd", Pattern.compile("MariaDB"),
-      "mysqld", Pattern.compile("^(?!.*MariaDB).* Ver \\d", Pattern.DOTALL));
+  /** What each says of its version: the reason why one that says something else, or is older, is not used. */
+  private static final Map<String, Product> PRODUCTS = Map.of(
+      "redis-server", new Product("Redis server v=", "7.0"),
+      "valkey-server", new Product("Valkey server v=", "7.2"),
+      "etcd", new Product("etcd Version: ", "3.4"),
+      "consul", new Product("Consul v", "1.20"),
+      "postgres", new Product("\\(PostgreSQL\\) ", "15"),
+      "initdb", new Product("\\(PostgreSQL\\) ", "15"),
+      "pg_basebackup", new Product("\\(PostgreSQL\\) ", "15"),
+      "pgbouncer", new Product("PgBouncer ", "1.18"),
+      "mariadbd", new Product(" Ver (?=\\S*MariaDB)", "10.11"),
+      "mysqld", new Product(" Ver (?!\\S*MariaDB)", "5.7"));
 
   /** These refuse to be run by root, but answer {@code --version} to root too. */
   private static final Set<String> REFUSE_ROOT =
@@ -52,6 +54,26 @@ public final class ServerPrograms {
   private static final Set<String> WORKED = ConcurrentHashMap.newKeySet();
 
   private ServerPrograms() {}
+
+  /** A server: what stands before the version when its program is asked for it, and the oldest version that is supported. */
+  private record Product(Pattern version, String oldest) {
+    Product(String before, String oldest) {
+      this(Pattern.compile(before + "(\\d+(?:\\.\\d+)?)"), oldest);
+    }
+
+    /** Says why a program that says this is of no use; nothing if it is of use. */
+    Optional<String> obstacle(String said, boolean isNamed) {
+      Matcher found = version.matcher(said);
+      if (!found.find()) {
+        return Optional.of("is something else: " + brief(said));
+      }
+      String is = found.group(1);
+      // one that the environment names is meant, however old it is
+      return isNamed || Version.parse(is).compareTo(Version.parse(oldest)) >= 0
+          ? Optional.empty()
+          : Optional.of("is " + is + ", and " + oldest + " is the oldest that is supported");
+    }
+  }
 
   /** Where a program is and what it says of its version; or why there is none. */
   private record Search(Optional<Path> program, String said) {
@@ -174,7 +196,7 @@ public final class ServerPrograms {
   public static String remark(String name) {
     Path remark = bin().resolve(name + ".remark");
     try {
-      return System.getenv(variable(name)) == null && Files.exists(remark)
+      return named(name).isEmpty() && Files.exists(remark)
           ? " (" + Files.readString(remark).strip() + ")"
           : "";
     } catch (IOException e) {
@@ -187,6 +209,12 @@ public final class ServerPrograms {
     return (ServerOptions.areOldest() ? cache().resolve("oldest") : cache()).resolve("bin");
   }
 
+  /** Returns what the environment names for it. The oldest versions are in their folder alone. */
+  private static Optional<Path> named(String name) {
+    String named = ServerOptions.areOldest() ? "" : environment(variable(name));
+    return named.isEmpty() ? Optional.empty() : Optional.of(Path.of(named));
+  }
+
   /** Says whether there is one of use. */
   static boolean isThere(String name) {
     return search(name).program().isPresent();
@@ -197,11 +225,21 @@ public final class ServerPrograms {
   }
 
   private static Search look(String name) {
+    Optional<Path> named = named(name);
+    if (named.isPresent()) {
+      Path place = named.get();
+      Search found = isProgram(place)
+          ? judge(name, place, true, true)
+          : Search.inVain("is not the file of a program");
+      return found.program().isPresent()
+          ? found
+          : Search.inVain(variable(name) + ": " + place + " " + found.said());
+    }
     List<String> obstacles = new ArrayList<>();
-    List<Path> ours = ours(name);
+    Path ours = bin().resolve(name);
     for (Path place : places(ours, name)) {
-      if (Files.isExecutable(place) && Files.isRegularFile(place)) {
-        Search found = judge(name, place, ours.contains(place));
+      if (isProgram(place)) {
+        Search found = judge(name, place, place.equals(ours), false);
         if (found.program().isPresent()) {
           return found;
         }
@@ -215,18 +253,12 @@ public final class ServerPrograms {
             : " (run dev/servers, or set " + variable(name) + ")"));
   }
 
-  /** Where it is put for these tests. */
-  private static List<Path> ours(String name) {
-    List<Path> places = new ArrayList<>();
-    if (!ServerOptions.areOldest()) {
-      Optional.ofNullable(System.getenv(variable(name))).map(Path::of).ifPresent(places::add);
-    }
-    places.add(bin().resolve(name));
-    return places;
+  private static boolean isProgram(Path place) {
+    return Files.isExecutable(place) && Files.isRegularFile(place);
   }
 
-  private static List<Path> places(List<Path> ours, String name) {
-    List<Path> places = new ArrayList<>(ours);
+  private static List<Path> places(Path ours, String name) {
+    List<Path> places = new ArrayList<>(List.of(ours));
     if (ServerOptions.areOldest()) {
       return places;
     }
@@ -241,8 +273,8 @@ public final class ServerPrograms {
   }
 
   /** Asks what is there for its version. */
-  private static Search judge(String name, Path place, boolean isOurs) {
-    Pattern product = PRODUCTS.get(name);
+  private static Search judge(String name, Path place, boolean isOurs, boolean isNamed) {
+    Product product = PRODUCTS.get(name);
     if (product == null) {
       return new Search(Optional.of(place), "");
     }
@@ -256,9 +288,10 @@ public final class ServerPrograms {
         return Search.inVain("fails with " + asked.exitCode() + " when asked for its version: "
             + brief(asked.said()));
       }
-      return product.matcher(asked.said()).find()
-          ? new Search(Optional.of(place), asked.said())
-          : Search.inVain("is something else: " + brief(asked.said()));
+      return product
+          .obstacle(asked.said(), isNamed)
+          .map(Search::inVain)
+          .orElseGet(() -> new Search(Optional.of(place), asked.said()));
     } catch (IOException e) {
       return Search.inVain("does not run: " + e.getMessage());
     }
@@ -285,7 +318,7 @@ public final class ServerPrograms {
   }
 
   /** A server has answered. */
-  static void hasWorked(String name) {
+  static void noteAnswer(String name) {
     WORKED.add(name);
   }
 

@@ -43,7 +43,12 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
     if (epoch > 0) {
       servers.forEach(each -> each.epoch(epoch));
     }
-    start();
+    try {
+      start();
+    } catch (RuntimeException | Error e) {
+      close();
+      throw e;
+    }
   }
 
   /**

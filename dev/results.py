@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Says what the tests of a build have shown: dev/results.py SINCE BUILD_FOLDER LOG.
+
+Read are the reports in BUILD_FOLDER of each module that are newer than the file SINCE, and what Maven has said, in the file LOG. Prints
+the counts, then each failed test with the beginning of what it said. The exit code is 0 if tests were run, none failed, and each
+JVM that ran some has ended well: of one that hung or died there is no report.
+"""
+import pathlib
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LOST_JVM = re.compile("error in the fork|error in starting fork|forked VM terminated")
+SHOWN = 300
+
+
+def read(root, folder, since):
+    """How many tests were run and how many skipped since then, and those that failed, each with what it said."""
+    count, skipped, failed = 0, 0, []
+    for report in sorted(root.glob(f"*/{folder}/surefire-reports/TEST-*.xml")):
+        if report.stat().st_mtime < since:
+            continue
+        suite = ElementTree.parse(report).getroot()
+        of = suite.get("name", "").rsplit(".", 1)[-1]
+        for case in suite.iter("testcase"):
+            count += 1
+            skipped += case.find("skipped") is not None
+            problem = case.find("failure") if case.find("failure") is not None else case.find("error")
+            if problem is not None:
+                # a suite of a contract is a class of its own, nested
+                group = case.get("classname", "").rsplit("$", 1)[1:]
+                name = ".".join([of, *group, case.get("name") or "set-up"])
+                failed.append((name, " ".join((problem.get("message") or problem.text or "").split())))
+    return count, skipped, failed
+
+
+def lost_jvm(log):
+    """The first line that tells of a JVM which left no report; nothing if there is none."""
+    return next((line for line in log.splitlines() if LOST_JVM.search(line)), None)
+
+
+def main():
+    since, folder, log = sys.argv[1:]
+    count, skipped, failed = read(ROOT, folder, pathlib.Path(since).stat().st_mtime)
+    lost = lost_jvm(pathlib.Path(log).read_text(encoding="utf-8", errors="replace"))
+    print(f"{count} tests, {len(failed)} failed, {skipped} skipped")
+    for name, said in failed:
+        print(f"      {name}: {said[:SHOWN]}")
+    if lost:
+        print(f"      a JVM of the tests was lost: {lost.strip()[:SHOWN]}")
+    sys.exit(0 if count and not failed and not lost else 1)
+
+
+if __name__ == "__main__":
+    main()
