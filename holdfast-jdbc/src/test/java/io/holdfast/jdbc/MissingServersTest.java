@@ -174,7 +174,7 @@ class MissingServersTest {
     }
   }
 
-  /** These answer {@code --version}, start, and serve nobody. */
+  /** These answer {@code --version}, start, and answer no request. */
   @Test
   void serversThatDoNotAnswer_areSaid() throws IOException {
     List<String> servers = List.of("redis-server", "etcd", "consul");
