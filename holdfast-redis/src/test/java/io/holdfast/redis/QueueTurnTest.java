@@ -3,6 +3,7 @@ package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -27,32 +28,30 @@ class QueueTurnTest {
   /** Whoever has not been heard of for the lease of a waiter is passed over. */
   @Test
   void deadWaiter_isPassedOver() {
-    try (RedisServer server = RedisServer.forgetful()) {
-      server.call(redis -> {
-        assertThat(attempt(redis, "aa-0", "T", MINUTE)).startsWith("G");
-        assertThat(attempt(redis, "aa-1", "Q", MINUTE)).isEqualTo("B");
-        assertThat(attempt(redis, "aa-2", "Q", MINUTE)).isEqualTo("B");
-        // it died long ago; the queue's keys live on, as they do while anybody refreshes them
-        assertThat(redis.hset(KEYS[2], "aa-1", "1 " + MINUTE + " holder")).isFalse();
-        assertThat(attempt(redis, "aa-0", "T", NO_TIME)).startsWith("G");
-        assertThat(attempt(redis, "aa-2", "Q", MINUTE)).startsWith("G");
-        return true;
-      });
+    try (RedisServer server = RedisServer.forgetful();
+        StatefulRedisConnection<String, String> connection = server.connect()) {
+      RedisCommands<String, String> redis = connection.sync();
+      assertThat(attempt(redis, "aa-0", "T", MINUTE)).startsWith("G");
+      assertThat(attempt(redis, "aa-1", "Q", MINUTE)).isEqualTo("B");
+      assertThat(attempt(redis, "aa-2", "Q", MINUTE)).isEqualTo("B");
+      // it died long ago; the queue's keys live on, as they do while anybody refreshes them
+      assertThat(redis.hset(KEYS[2], "aa-1", "1 " + MINUTE + " holder")).isFalse();
+      assertThat(attempt(redis, "aa-0", "T", NO_TIME)).startsWith("G");
+      assertThat(attempt(redis, "aa-2", "Q", MINUTE)).startsWith("G");
     }
   }
 
   /** Who comes to queue finds the lock free, and others before him: it goes to the first of them. */
   @Test
   void freeLock_goesToTheFirstInTheQueue_notToWhoComes() {
-    try (RedisServer server = RedisServer.forgetful()) {
-      server.call(redis -> {
-        assertThat(attempt(redis, "aa-0", "T", MINUTE)).startsWith("G");
-        assertThat(attempt(redis, "aa-1", "Q", MINUTE)).isEqualTo("B");
-        assertThat(attempt(redis, "aa-0", "T", NO_TIME)).startsWith("G");
-        assertThat(attempt(redis, "aa-2", "Q", MINUTE)).isEqualTo("B");
-        assertThat(attempt(redis, "aa-1", "Q", MINUTE)).startsWith("G");
-        return true;
-      });
+    try (RedisServer server = RedisServer.forgetful();
+        StatefulRedisConnection<String, String> connection = server.connect()) {
+      RedisCommands<String, String> redis = connection.sync();
+      assertThat(attempt(redis, "aa-0", "T", MINUTE)).startsWith("G");
+      assertThat(attempt(redis, "aa-1", "Q", MINUTE)).isEqualTo("B");
+      assertThat(attempt(redis, "aa-0", "T", NO_TIME)).startsWith("G");
+      assertThat(attempt(redis, "aa-2", "Q", MINUTE)).isEqualTo("B");
+      assertThat(attempt(redis, "aa-1", "Q", MINUTE)).startsWith("G");
     }
   }
 }

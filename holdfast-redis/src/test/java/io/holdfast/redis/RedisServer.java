@@ -8,6 +8,7 @@ import io.holdfast.testkit.process.SkewedClock;
 import io.holdfast.testkit.process.SmallDisk;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -169,9 +170,14 @@ final class RedisServer implements AutoCloseable {
         }));
   }
 
+  /** Returns a connection past the store; the caller closes it. */
+  StatefulRedisConnection<String, String> connect() {
+    return Direct.asking().connect(RedisURI.create(uri()));
+  }
+
   /** Asks the server something, past the store. */
   <T> T call(Function<RedisCommands<String, String>, T> what) {
-    try (var connection = Direct.asking().connect(RedisURI.create(uri()))) {
+    try (var connection = connect()) {
       return what.apply(connection.sync());
     }
   }

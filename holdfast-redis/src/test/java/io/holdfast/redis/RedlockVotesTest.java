@@ -3,6 +3,7 @@ package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -59,52 +60,49 @@ class RedlockVotesTest {
   /** A renewal that was sent for an earlier number is no word for the later one: it changes nothing. */
   @Test
   void renewalOfAnEarlierNumber_isNotApplied() {
-    try (RedisServer server = RedisServer.forgetful()) {
-      server.call(redis -> {
-        long first = now(redis);
-        assertThat(attempt(redis, CLAIM, first)).isEqualTo("A");
-        assertThat(keep(redis, CLAIM, first, MINUTE)).isEqualTo("H 0");
-        assertThat(attempt(redis, CLAIM, first + 1)).isEqualTo("A");
-        String until = redis.hget(RECORD, "u");
-        assertThat(keep(redis, CLAIM, first, HOUR)).isEqualTo("N");
-        assertThat(redis.hget(RECORD, "u")).isEqualTo(until);
-        assertThat(keep(redis, CLAIM, first + 1, HOUR)).isEqualTo("H 0");
-        assertThat(redis.hget(RECORD, "u")).isNotEqualTo(until);
-        return true;
-      });
+    try (RedisServer server = RedisServer.forgetful();
+        StatefulRedisConnection<String, String> connection = server.connect()) {
+      RedisCommands<String, String> redis = connection.sync();
+      long first = now(redis);
+      assertThat(attempt(redis, CLAIM, first)).isEqualTo("A");
+      assertThat(keep(redis, CLAIM, first, MINUTE)).isEqualTo("H 0");
+      assertThat(attempt(redis, CLAIM, first + 1)).isEqualTo("A");
+      String until = redis.hget(RECORD, "u");
+      assertThat(keep(redis, CLAIM, first, HOUR)).isEqualTo("N");
+      assertThat(redis.hget(RECORD, "u")).isEqualTo(until);
+      assertThat(keep(redis, CLAIM, first + 1, HOUR)).isEqualTo("H 0");
+      assertThat(redis.hget(RECORD, "u")).isNotEqualTo(until);
     }
   }
 
   /** The end comes before the attempt that it takes back: the attempt is refused, and so is all up to its number. */
   @Test
   void attemptThatComesAfterItsEnd_isRefused() {
-    try (RedisServer server = RedisServer.forgetful()) {
-      server.call(redis -> {
-        long number = now(redis);
-        assertThat(end(redis, CLAIM, number)).isEqualTo("N");
-        assertThat(attempt(redis, CLAIM, number)).isEqualTo("S");
-        assertThat(attempt(redis, "aa-2", number - 1)).isEqualTo("S");
-        assertThat(attempt(redis, "aa-2", number + 1)).isEqualTo("A");
-        return true;
-      });
+    try (RedisServer server = RedisServer.forgetful();
+        StatefulRedisConnection<String, String> connection = server.connect()) {
+      RedisCommands<String, String> redis = connection.sync();
+      long number = now(redis);
+      assertThat(end(redis, CLAIM, number)).isEqualTo("N");
+      assertThat(attempt(redis, CLAIM, number)).isEqualTo("S");
+      assertThat(attempt(redis, "aa-2", number - 1)).isEqualTo("S");
+      assertThat(attempt(redis, "aa-2", number + 1)).isEqualTo("A");
     }
   }
 
   /** Who looked at one grant does not end the next one. */
   @Test
   void evictionOfAnEarlierGrant_leavesTheNext() {
-    try (RedisServer server = RedisServer.forgetful()) {
-      server.call(redis -> {
-        long first = now(redis);
-        assertThat(attempt(redis, CLAIM, first)).isEqualTo("A");
-        assertThat(end(redis, CLAIM, first)).isEqualTo("R");
-        assertThat(attempt(redis, "aa-2", first + 1)).isEqualTo("A");
-        assertThat(evict(redis, first)).isEqualTo("0");
-        assertThat(keep(redis, "aa-2", first + 1, MINUTE)).isEqualTo("H 0");
-        assertThat(evict(redis, first + 1)).isEqualTo("1");
-        assertThat(keep(redis, "aa-2", first + 1, MINUTE)).isEqualTo("N");
-        return true;
-      });
+    try (RedisServer server = RedisServer.forgetful();
+        StatefulRedisConnection<String, String> connection = server.connect()) {
+      RedisCommands<String, String> redis = connection.sync();
+      long first = now(redis);
+      assertThat(attempt(redis, CLAIM, first)).isEqualTo("A");
+      assertThat(end(redis, CLAIM, first)).isEqualTo("R");
+      assertThat(attempt(redis, "aa-2", first + 1)).isEqualTo("A");
+      assertThat(evict(redis, first)).isEqualTo("0");
+      assertThat(keep(redis, "aa-2", first + 1, MINUTE)).isEqualTo("H 0");
+      assertThat(evict(redis, first + 1)).isEqualTo("1");
+      assertThat(keep(redis, "aa-2", first + 1, MINUTE)).isEqualTo("N");
     }
   }
 }
