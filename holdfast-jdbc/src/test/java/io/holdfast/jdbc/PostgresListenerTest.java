@@ -168,7 +168,7 @@ class PostgresListenerTest {
 
   /**
    * In a fair queue only the first is told: of a release, and that the claim before it has gone. Whether by a message or by a
-   * look is all the same here; that it is the message, the next test shows.
+   * look is all the same here; that a message tells of the release, the next test shows.
    */
   @Test
   void fairWaiters_areToldInTurn() throws Exception {
