@@ -49,6 +49,9 @@ class RenewalTest {
       .callbackExecutor(Runnable::run)
       .build();
 
+  /** All that a test acquires: a hold that nothing refers to is released as garbage. */
+  private final List<Hold> holds = new ArrayList<>();
+
   @AfterEach
   void close() {
     holdfast.close();
@@ -96,7 +99,7 @@ class RenewalTest {
   @EnumSource
   @MayWarn("an internal step failed")
   void keep_wrongForAWhile_isTriedAgain(Wrong wrong) throws Exception {
-    List<Hold> holds = acquireSome();
+    acquireSome();
     store.answers = wrong::answer;
     clock.advance(LEASE.dividedBy(2).plusSeconds(1));
     assertThat(store.keeps).as("tried again").isGreaterThan(3);
@@ -113,7 +116,7 @@ class RenewalTest {
   @Warns("hold lost: LEASE_ENDED")
   @MayWarn("an internal step failed")
   void keep_wrongForGood_isALossThatIsTold(Wrong wrong) throws Exception {
-    List<Hold> holds = acquireSome();
+    acquireSome();
     List<CompletableFuture<?>> losses = new ArrayList<>();
     holds.forEach(hold -> losses.add(hold.lost()));
     store.answers = wrong::answer;
@@ -128,7 +131,7 @@ class RenewalTest {
   @Test
   @Warns("hold lost: LEASE_ENDED")
   void keep_withOneClaimMissing() throws Exception {
-    List<Hold> holds = acquireSome();
+    acquireSome();
     CompletableFuture<?> loss = holds.get(1).lost();
     store.answers = right -> right.thenApply(answers -> {
       Map<ClaimId, Kept> less = new HashMap<>(answers);
@@ -145,7 +148,8 @@ class RenewalTest {
   /** An answer with an older anchor, or a shorter lease, takes nothing away from what was confirmed before. */
   @Test
   void renewed_withLess_takesNothingAway() throws Exception {
-    Hold hold = acquireSome().get(0);
+    acquireSome();
+    Hold hold = holds.get(0);
     store.answers = granting(grant ->
         new Grant(grant.revision(), earlier(grant.anchor(), Duration.ofSeconds(25)), LEASE, false));
     clock.advance(Duration.ofSeconds(12));
@@ -164,7 +168,8 @@ class RenewalTest {
   /** However late the answer comes, it is worth what is left since its request was sent. */
   @Test
   void renewed_late_countsFromTheRequest() throws Exception {
-    Hold hold = acquireSome().get(0);
+    acquireSome();
+    Hold hold = holds.get(0);
     CompletableFuture<Boolean> mayCome = new CompletableFuture<>();
     store.answers = right -> right.thenCombine(mayCome, (answers, now) -> answers);
     clock.advance(Duration.ofSeconds(10));
@@ -183,7 +188,8 @@ class RenewalTest {
   /** A late answer of an earlier renewal, after that of a later one, changes nothing. */
   @Test
   void renewed_outOfOrder_keepsTheBetterOne() throws Exception {
-    Hold hold = acquireSome().get(0);
+    acquireSome();
+    Hold hold = holds.get(0);
     CompletableFuture<Boolean> mayCome = new CompletableFuture<>();
     store.answers = right -> right.thenCombine(mayCome, (answers, now) -> answers);
     clock.advance(Duration.ofSeconds(10));
@@ -201,7 +207,8 @@ class RenewalTest {
   @Test
   @Warns("hold lost: GONE")
   void renewed_asAnotherGrant_isALoss() throws Exception {
-    Hold hold = acquireSome().get(0);
+    acquireSome();
+    Hold hold = holds.get(0);
     store.answers =
         granting(grant -> new Grant(grant.revision() + 1, grant.anchor(), grant.lease(), false));
     clock.advance(LEASE.dividedBy(3));
@@ -214,7 +221,8 @@ class RenewalTest {
   @Test
   @Warns("hold lost: LEASE_ENDED")
   void renewed_afterTheLoss_changesNothing() throws Exception {
-    Hold hold = acquireSome().get(0);
+    acquireSome();
+    Hold hold = holds.get(0);
     CompletableFuture<Boolean> mayCome = new CompletableFuture<>();
     store.answers = right -> right.thenCombine(mayCome, (answers, now) -> answers);
     clock.advance(LEASE);
@@ -243,7 +251,8 @@ class RenewalTest {
   @Test
   @Warns("hold lost: LEASE_ENDED")
   void gone_afterTheLease_isToldAsItsEnd() throws Exception {
-    Hold hold = acquireSome().get(0);
+    acquireSome();
+    Hold hold = holds.get(0);
     CompletableFuture<Boolean> mayCome = new CompletableFuture<>();
     store.answers = right -> right.thenCombine(mayCome, (answers, now) -> gone(answers));
     clock.advance(LEASE.dividedBy(3));
@@ -264,12 +273,10 @@ class RenewalTest {
             HoldLostException.class, lost -> assertThat(lost.reason()).isEqualTo(reason));
   }
 
-  private List<Hold> acquireSome() throws InterruptedException {
-    List<Hold> holds = new ArrayList<>();
+  private void acquireSome() throws InterruptedException {
     for (String name : List.of("one", "two", "three")) {
       holds.add(holdfast.lock(name).acquire());
     }
-    return holds;
   }
 
   private static Duration validFor(Duration lease) {
