@@ -3,8 +3,10 @@ package io.holdfast.jdbc;
 
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.Ticker;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import javax.sql.DataSource;
 
 /** The application's own data source, which stays open. */
@@ -29,6 +31,11 @@ record GivenSource(DataSource dataSource) implements JdbcSource {
   @Override
   public boolean isOurs() {
     return false;
+  }
+
+  @Override
+  public JdbcSource forRequestsOf(Duration requestTimeout, Ticker ticker) {
+    return LimitedSource.of(this, requestTimeout, ticker);
   }
 
   @Override

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.jdbc;
 
+import io.holdfast.Ticker;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 
 /** Where connections come from: a pool of our own, or the application's data source. */
 interface JdbcSource {
@@ -20,6 +22,11 @@ interface JdbcSource {
    * and take part in the transaction that it has.
    */
   boolean isOurs();
+
+  /** The same, where how long a connection is waited for follows from how long requests may take. */
+  default JdbcSource forRequestsOf(Duration requestTimeout, Ticker ticker) {
+    return this;
+  }
 
   /** Closes a pool of our own, and leaves the application's alone. */
   void close();

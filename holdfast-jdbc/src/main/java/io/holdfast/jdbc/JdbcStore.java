@@ -141,11 +141,14 @@ public final class JdbcStore implements LockStore {
     if (started != null) {
       throw new IllegalStateException("a store is started once");
     }
-    JdbcSource limited = source.isOurs()
-        ? source
-        : LimitedSource.of(source, runtime.requestTimeout(), runtime.ticker());
     JdbcContext context = new JdbcContext(
-        limited, dialect, options, store, runtime, events, new JdbcClock(runtime.ticker()));
+        source.forRequestsOf(runtime.requestTimeout(), runtime.ticker()),
+        dialect,
+        options,
+        store,
+        runtime,
+        events,
+        new JdbcClock(runtime.ticker()));
     JdbcLane lane = new JdbcLane("worker", options.connections(), false, context);
     Waiting waiting = new Waiting(
         store, runtime, events, new JdbcEyes(context, lane), options.pollAtMost(), context.split());

@@ -4,12 +4,14 @@ package io.holdfast.jdbc;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.holdfast.ConfigurationException;
+import io.holdfast.Ticker;
 import io.holdfast.spi.StoreAddress;
 import java.lang.System.Logger.Level;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.locks.ReentrantLock;
@@ -28,10 +30,10 @@ final class PooledSource implements JdbcSource {
       "jdbc:mysql", "org.mariadb.jdbc:mariadb-java-client or com.mysql:mysql-connector-j");
 
   /** Less than a request has by default: the pool tells only after this what the driver said at once. */
-  private static final long CONNECT_TIMEOUT_MILLIS = 1500;
+  private static final Duration CONNECT_TIMEOUT = Duration.ofMillis(1500);
 
-  /** How often that time is waited for a connection that is being made. */
-  private static final int SLOW_TIMES = 3;
+  /** How often that time is waited at least for a pool's first connection, which may be the first of a process. */
+  private static final int TIMES_AT_FIRST = 3;
 
   /** The shortest that the pool takes: a client at rest has one connection, that for renewals. */
   private static final long IDLE_MILLIS = 10_000;
@@ -39,14 +41,19 @@ final class PooledSource implements JdbcSource {
   private final String url;
   private final String store;
   private final int most;
+
+  /** How often that time is waited for a connection that is being made: as long as a request may take. */
+  private final int times;
+
   private final ReentrantLock guard = new ReentrantLock();
   private @Nullable Made pool;
   private boolean closed;
 
-  private PooledSource(String url, String store, int most) {
+  private PooledSource(String url, String store, int most, int times) {
     this.url = url;
     this.store = store;
     this.most = most;
+    this.times = times;
   }
 
   /**
@@ -71,7 +78,14 @@ final class PooledSource implements JdbcSource {
           null);
     }
     // one more for renewals, and one for who gives his back just now
-    return new PooledSource(url, store, options.connections() + 2);
+    return new PooledSource(url, store, options.connections() + 2, 1);
+  }
+
+  @Override
+  public JdbcSource forRequestsOf(Duration requestTimeout, Ticker ticker) {
+    long often = requestTimeout.dividedBy(CONNECT_TIMEOUT);
+    return new PooledSource(
+        url, store, most, (int) Math.max(1, Math.min(often, Integer.MAX_VALUE)));
   }
 
   /** The address that a driver takes; empty if none does. MariaDB's takes MySQL's only if it is told to. */
@@ -94,7 +108,7 @@ final class PooledSource implements JdbcSource {
 
   @Override
   public Connection connect() throws SQLException {
-    for (int times = 1; true; times++) {
+    for (int time = 1; true; time++) {
       Made from = pool();
       try {
         Connection connection = from.pool.getConnection();
@@ -104,7 +118,7 @@ final class PooledSource implements JdbcSource {
         // that pool is being closed meanwhile, and ends what it has lent
         connection.close();
       } catch (SQLException e) {
-        if (!isWorthAnother(from, e) || times >= SLOW_TIMES) {
+        if (!isWorthAnother(from, e, time)) {
           throw e;
         }
       }
@@ -126,20 +140,25 @@ final class PooledSource implements JdbcSource {
    * Says whether the same request should ask again. A pool that may never have a connection is thrown away, and the next
    * request has a new one: this one is told now what is wrong.
    */
-  private boolean isWorthAnother(Made from, SQLException e) {
+  private boolean isWorthAnother(Made from, SQLException e, int time) {
     guard.lock();
     try {
       if (pool != from) {
-        return true;
+        return time < TIMES_AT_FIRST;
       }
       if (from.mayBeUnusable(e)) {
         discard(from);
         return false;
       }
-      return from.isSlow(e);
+      return isSlow(e) && time < (from.connected ? times : Math.max(times, TIMES_AT_FIRST));
     } finally {
       guard.unlock();
     }
+  }
+
+  /** Without a cause nothing has failed: a connection is being made, and the server, or this machine, is slow. */
+  private static boolean isSlow(SQLException e) {
+    return e instanceof SQLTransientConnectionException && e.getCause() == null;
   }
 
   /** To be called with the guard. */
@@ -163,11 +182,6 @@ final class PooledSource implements JdbcSource {
 
     Made(HikariDataSource pool) {
       this.pool = pool;
-    }
-
-    /** Without a cause nothing has failed: the first connection of a process that has just begun is slow to make. */
-    boolean isSlow(SQLException e) {
-      return !connected && e instanceof SQLTransientConnectionException && e.getCause() == null;
     }
 
     /**
@@ -230,7 +244,7 @@ final class PooledSource implements JdbcSource {
     config.setMaximumPoolSize(most);
     config.setMinimumIdle(0);
     config.setIdleTimeout(IDLE_MILLIS);
-    config.setConnectionTimeout(CONNECT_TIMEOUT_MILLIS);
+    config.setConnectionTimeout(CONNECT_TIMEOUT.toMillis());
     // the first connection tells what is wrong; the pool itself should not wait for it
     config.setInitializationFailTimeout(-1);
     LoginLimits.of(url).forEach(config::addDataSourceProperty);

@@ -4,30 +4,39 @@ package io.holdfast.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.Ticker;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.contract.StoreContract;
+import io.holdfast.testkit.process.Tunnel;
+import io.holdfast.testkit.sql.SqlKind;
+import io.holdfast.testkit.sql.SqlServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.api.parallel.ResourceAccessMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A server that hangs: its kernel accepts connections, and nobody ever answers on them. */
+/** A server that hangs: its kernel accepts connections, and nobody ever answers on them; or answers late. */
+@Tag("fast")
+@Tag("stores")
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(value = StoreContract.SHARED, mode = ResourceAccessMode.READ)
 class SilentLoginTest {
@@ -85,6 +94,32 @@ class SilentLoginTest {
       assertThat(Await.failure(next)).isInstanceOf(SQLException.class);
     } finally {
       source.close();
+    }
+  }
+
+  /** One that comes later than the pool waits is not one that fails: the request still has time. */
+  @ParameterizedTest
+  @EnumSource
+  void slowLogin_isWaitedForAsLongAsTheRequestMayTake(SqlKind kind) throws Exception {
+    SqlServer of = kind.shared();
+    try (Tunnel tunnel = new Tunnel(of.port())) {
+      String unlimited = SqlUnderTest.uri(of, "connectTimeout=0", "socketTimeout=0")
+          .replace(":" + of.port(), ":" + tunnel.port());
+      StoreAddress address = StoreAddress.parse(unlimited);
+      JdbcSource source = PooledSource.of(address, JdbcOptions.of(address))
+          .forRequestsOf(Duration.ofMinutes(1), Ticker.system());
+      try (Connection first = source.connect()) {
+        tunnel.stall();
+        long begin = System.nanoTime();
+        CompletableFuture<Connection> second = connecting(source::connect);
+        Await.until("the pool has given up", () -> System.nanoTime() - begin > 2_000_000_000L);
+        assertThat(second).isNotDone();
+        tunnel.heal();
+        Await.value(second).close();
+        assertThat(first.isClosed()).isFalse();
+      } finally {
+        source.close();
+      }
     }
   }
 
