@@ -38,17 +38,16 @@ public final class Garbage implements BeforeAllCallback {
   private static final class Maker implements AutoCloseable {
     private final Thread thread = new Thread(this::make, "holdfast-garbage");
 
-    /** Read by nothing, but a piece that nothing can see need not be made. */
-    private volatile byte[] last = {};
-
     Maker() {
       thread.setDaemon(true);
       thread.start();
     }
 
     private void make() {
-      while (!Thread.currentThread().isInterrupted()) {
-        last = new byte[PIECE];
+      byte[] piece = {};
+      // read, so that it is made
+      while (piece.length <= PIECE && !Thread.currentThread().isInterrupted()) {
+        piece = new byte[PIECE];
         LockSupport.parkNanos(PAUSE_NANOS);
       }
     }
