@@ -27,7 +27,7 @@ class RedlockModelTest {
   private static final String RETENTION = "60000000";
   private static final int QUESTIONS = 8_000;
 
-  /** So often each kind of answer must come; on a slow machine, where leases are over sooner, that takes more questions. */
+  /** Each kind of answer must come more often; if leases end between two questions of a slow machine, that takes more of them. */
   private static final int OFTEN = QUESTIONS / 200;
 
   private static final String KINDS = "AHSFNL";
