@@ -11,7 +11,7 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LOST_JVM = re.compile("error in the fork|error in starting fork|forked VM terminated")
+LOST_JVM = re.compile("timeout in the fork|error in the fork|error in starting fork|forked VM terminated")
 SHOWN = 300
 
 

@@ -60,8 +60,8 @@ final class RedlockAdmin {
   private <V> CompletionStage<List<@Nullable V>> askAll(
       IntFunction<CompletionStage<V>> question, Predicate<V> answers, V nothing) {
     int nodes = servers.size();
-    RedlockRound<V, List<@Nullable V>> round = new RedlockRound<>(
-        context.runtime(), nodes, (votes, over) -> over ? votes : null, (node, vote) -> {});
+    RedlockRound<V, List<@Nullable V>> round =
+        new RedlockRound<>(context.runtime(), nodes, (votes, over) -> over ? votes : null);
     RedlockVoters voters = new RedlockVoters();
     for (int i = 0; i < nodes; i++) {
       int node = i;

@@ -29,7 +29,7 @@ final class RedlockLocks {
   private static final int BATCH = 100;
 
   private final RedlockContext context;
-  private final RedlockClaims claims = new RedlockClaims();
+  private final RedlockClaims claims;
 
   /** What a majority has, and whether others wait. */
   private record Verdict(
@@ -37,21 +37,23 @@ final class RedlockLocks {
 
   RedlockLocks(RedlockContext context) {
     this.context = context;
+    this.claims = new RedlockClaims(context);
+  }
+
+  /** A node can be reached again. */
+  void reconnected(int node) {
+    claims.reconnected(node);
   }
 
   CompletionStage<Answer> attempt(Claim claim, Mode mode, Duration left) {
     if (mode == Mode.QUEUE) {
       context.waits().asks(claim);
     }
-    RedlockClaims.Entry entry = claims.of(claim.id());
-    return new RedlockAttempt(context, claim, mode, entry, left)
-        .start()
-        .whenComplete((answer, failure) -> {
-          if (isOver(mode, answer, failure)) {
-            context.waits().over(claim);
-            claims.forget(claim.id());
-          }
-        });
+    return claims.attempt(claim, mode, left).whenComplete((answer, failure) -> {
+      if (isOver(mode, answer, failure)) {
+        context.waits().over(claim);
+      }
+    });
   }
 
   /** Says whether nothing is left of an attempt, so that the engine may never end the claim. */
@@ -63,16 +65,12 @@ final class RedlockLocks {
   }
 
   private RedlockRound<RedlockReply, Verdict> round() {
-    return new RedlockRound<>(
-        context.runtime(),
-        context.nodes().size(),
-        (replies, over) -> {
-          Has has = RedlockReply.majority(replies, over);
-          return has == null
-              ? null
-              : new Verdict(has, RedlockReply.othersWait(replies), RedlockReply.failure(replies));
-        },
-        (node, reply) -> {});
+    return new RedlockRound<>(context.runtime(), context.nodes().size(), (replies, over) -> {
+      Has has = RedlockReply.majority(replies, over);
+      return has == null
+          ? null
+          : new Verdict(has, RedlockReply.othersWait(replies), RedlockReply.failure(replies));
+    });
   }
 
   private static void heard(
@@ -96,8 +94,7 @@ final class RedlockLocks {
     List<CompletableFuture<?>> done = new ArrayList<>();
     Moment sent = context.runtime().ticker().now();
     for (Claim claim : batch) {
-      RedlockClaims.Entry entry = claims.find(claim.id());
-      long number = entry == null ? 0 : entry.number();
+      long number = claims.number(claim.id());
       ballots.add(new Ballot(claim, number));
       RedlockRound<RedlockReply, Verdict> round = round();
       rounds.add(round);
@@ -134,27 +131,23 @@ final class RedlockLocks {
   /** Final as soon as a majority has seen the number: an attempt with it that comes later is refused there. */
   CompletionStage<Ended> end(Claim claim, Duration keepFor) {
     context.waits().over(claim);
-    RedlockClaims.Entry entry = claims.of(claim.id());
-    long number = entry.end();
     RedlockRound<RedlockReply, Verdict> round = round();
-    List<RedlockNode> nodes = context.nodes();
     RedlockVoters voters = new RedlockVoters();
-    for (int i = 0; i < nodes.size(); i++) {
-      int node = i;
-      nodes
-          .get(i)
-          .end(claim, number, keepFor)
-          .whenComplete((reply, never) -> heard(
-              round,
-              node,
-              voters.isFirst(reply.server())
-                  ? reply
-                  : RedlockReply.unknown(RedlockVoters.votedAlready())));
-    }
-    return round.decision().thenApply(verdict -> ended(claim, verdict));
+    boolean told = claims.end(
+        claim,
+        keepFor,
+        (node, reply) -> heard(
+            round,
+            node,
+            voters.isFirst(reply.server())
+                ? reply
+                : RedlockReply.unknown(RedlockVoters.votedAlready())));
+    return told
+        ? round.decision().thenApply(this::ended)
+        : CompletableFuture.completedFuture(new Ended(Outcome.NOT_THERE, true, false));
   }
 
-  private Ended ended(Claim claim, Verdict verdict) {
+  private Ended ended(Verdict verdict) {
     if (verdict.has == Has.UNKNOWN) {
       Reason reason =
           verdict.failure instanceof StoreException failed ? failed.reason() : Reason.UNREACHABLE;
@@ -164,7 +157,6 @@ final class RedlockLocks {
           false,
           verdict.failure);
     }
-    claims.forget(claim.id());
     Outcome outcome = verdict.has == Has.YES ? Outcome.RELEASED : Outcome.NOT_THERE;
     return new Ended(outcome, true, verdict.othersWait);
   }

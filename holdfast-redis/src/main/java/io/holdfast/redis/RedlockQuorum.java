@@ -19,6 +19,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,6 +41,7 @@ final class RedlockQuorum {
   private final String store;
   private final StoreRuntime runtime;
   private final StoreEvents events;
+  private final IntConsumer back;
   private final ReentrantLock lock = new ReentrantLock();
   private final boolean[] up;
 
@@ -60,10 +62,17 @@ final class RedlockQuorum {
   private volatile boolean connected;
   private volatile boolean closed;
 
-  RedlockQuorum(String store, StoreRuntime runtime, StoreEvents events, int nodes) {
+  /**
+   * Begins, with nothing connected.
+   *
+   * @param back is told of each node that can be reached, or can be reached again
+   */
+  RedlockQuorum(
+      String store, StoreRuntime runtime, StoreEvents events, int nodes, IntConsumer back) {
     this.store = store;
     this.runtime = runtime;
     this.events = events;
+    this.back = back;
     this.up = new boolean[nodes];
     this.servers = new @Nullable String[nodes];
   }
@@ -94,6 +103,7 @@ final class RedlockQuorum {
       @Override
       public void restored() {
         look(node);
+        back.accept(node);
       }
 
       @Override

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,9 +18,6 @@ import org.jspecify.annotations.Nullable;
  * @param <D> what the answers decide
  */
 final class RedlockRound<V, D> {
-  /** How long the rest is waited for at least, once a majority has answered. */
-  private static final long STRAGGLERS_NANOS = 50_000_000L;
-
   /** Decides over the answers so far. */
   interface Judge<V, D> {
     /**
@@ -36,7 +32,6 @@ final class RedlockRound<V, D> {
 
   private final StoreRuntime runtime;
   private final Judge<V, D> judge;
-  private final BiConsumer<Integer, V> late;
   private final CompletableFuture<D> decision = new CompletableFuture<>();
   private final ReentrantLock lock = new ReentrantLock();
   private final List<@Nullable V> votes;
@@ -45,15 +40,10 @@ final class RedlockRound<V, D> {
   private int answered;
   private boolean decided;
 
-  /**
-   * Begins a round.
-   *
-   * @param late hears of answers that come after the decision
-   */
-  RedlockRound(StoreRuntime runtime, int nodes, Judge<V, D> judge, BiConsumer<Integer, V> late) {
+  /** Begins a round. What comes after its decision is not heard. */
+  RedlockRound(StoreRuntime runtime, int nodes, Judge<V, D> judge) {
     this.runtime = runtime;
     this.judge = judge;
-    this.late = late;
     this.began = runtime.ticker().nanos();
     this.votes = new ArrayList<>(nodes);
     for (int i = 0; i < nodes; i++) {
@@ -73,10 +63,8 @@ final class RedlockRound<V, D> {
   void heard(int node, V vote, boolean answers) {
     D found = null;
     boolean wait = false;
-    boolean tooLate = false;
     lock.lock();
     try {
-      tooLate = decided;
       if (!decided) {
         votes.set(node, vote);
         heard++;
@@ -88,13 +76,11 @@ final class RedlockRound<V, D> {
     } finally {
       lock.unlock();
     }
-    if (tooLate) {
-      late.accept(node, vote);
-    } else if (found != null) {
+    if (found != null) {
       decision.complete(found);
     } else if (wait) {
       long took = runtime.ticker().nanos() - began;
-      runtime.scheduler().schedule(this::over, Math.max(took, STRAGGLERS_NANOS));
+      runtime.scheduler().schedule(this::over, Math.max(took, ClaimVotes.STRAGGLERS.toNanos()));
     }
   }
 

@@ -38,9 +38,10 @@ import org.jspecify.annotations.Nullable;
  * Locks on a majority of independent Redis servers.
  *
  * <pre>
- *   attempt -> RedlockAttempt: rounds of proposals -> RedlockTally: what the votes mean  \
- *   keep, end -> RedlockLocks: one round each                                             > RedlockServer: one node
- *   inspect, list, evict -> RedlockAdmin                                                 /
+ *   attempt, end -> RedlockClaims -> ClaimVotes: a claim's votes -> RedlockTally: what they mean
+ *   keep -> RedlockLocks: one round
+ *   inspect, list, evict -> RedlockAdmin
+ *   each of them -> RedlockServer: one node
  *   the nodes' messages -> RedlockWaits -> look again
  * </pre>
  *
@@ -221,7 +222,8 @@ public final class RedlockStore implements LockStore {
       throw new IllegalStateException("a store is started once");
     }
     RedisKeys keys = new RedisKeys(options.prefix());
-    RedlockQuorum quorum = new RedlockQuorum(store, runtime, events, rule.nodes());
+    RedlockQuorum quorum =
+        new RedlockQuorum(store, runtime, events, rule.nodes(), this::reconnected);
     RedlockWaits waits = new RedlockWaits(runtime, events, rule.majority());
     List<RedlockServer> servers = new ArrayList<>();
     List<RedisAdmin> walkers = new ArrayList<>();
@@ -250,6 +252,13 @@ public final class RedlockStore implements LockStore {
         new RedlockLocks(context),
         new RedlockAdmin(context, servers, walkers),
         new RedlockDoctor(context, servers, options));
+  }
+
+  private void reconnected(int node) {
+    Started now = started;
+    if (now != null) {
+      now.locks().reconnected(node);
+    }
   }
 
   private Started started() {

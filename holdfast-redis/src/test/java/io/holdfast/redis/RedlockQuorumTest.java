@@ -23,7 +23,8 @@ class RedlockQuorumTest {
   private final Alarms alarms = new Alarms();
   private final StoreRuntime runtime = alarms.runtime();
   private final RecordingStart events = new RecordingStart();
-  private final RedlockQuorum quorum = new RedlockQuorum("test", runtime, events, NODES);
+  private final RedlockQuorum quorum =
+      new RedlockQuorum("test", runtime, events, NODES, node -> {});
   private final RedisKeys keys = new RedisKeys("test:");
   private final List<Node> nodes = new ArrayList<>();
 

@@ -13,23 +13,23 @@ import org.junit.jupiter.params.provider.CsvSource;
  * takes more luck to catch, see {@link RedlockCounterexamplesTest}.
  */
 class RedlockSimulationTest {
-  private static final int SEEDS = 400;
+  private static final int SEEDS = 100;
 
   /** With a longest lease above twice the reach, and with one below it. */
   @ParameterizedTest
   @CsvSource({"8000", "1000"})
   void rightRule_breaksNothing(long maxLeaseMillis) {
     int grants = 0;
-    int splits = 0;
+    int lateGrants = 0;
     for (long seed = 0; seed < SEEDS; seed++) {
       RedlockSimulation simulation =
           new RedlockSimulation(seed, RedlockFlaw.NONE, Duration.ofMillis(maxLeaseMillis)).run();
       assertThat(simulation.violations).as("seed " + seed).isEmpty();
       grants += simulation.grants;
-      splits += simulation.splits;
+      lateGrants += simulation.lateGrants;
     }
     assertThat(grants).isGreaterThan(SEEDS * 5);
-    assertThat(splits).isGreaterThan(SEEDS);
+    assertThat(lateGrants).isGreaterThan(SEEDS);
   }
 
   @ParameterizedTest
