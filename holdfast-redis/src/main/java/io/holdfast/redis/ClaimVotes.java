@@ -189,10 +189,10 @@ final class ClaimVotes {
 
   /** An attempt: a first one, or one that repeats what was not answered in its time. */
   List<Order> ask(Moment now, long deadline, long[] clocks) {
-    boolean confirms = granted != null && now.nanos() - granted.sent.nanos() < leaseNanos;
     if (phase == Phase.OVER) {
       orders.add(new Failed("the claim has ended meanwhile", null, false));
-    } else if (phase == Phase.GRANTED && granted != null && confirms) {
+    } else if (granted != null) {
+      // renewals are not heard of here: whether that is still valid is not for this to judge
       orders.add(granted);
     } else if (phase == Phase.ASKING || phase == Phase.PAUSING) {
       deadlineNanos = Math.max(deadlineNanos, deadline);
@@ -212,7 +212,6 @@ final class ClaimVotes {
   private void propose(Moment now, long[] clocks) {
     highest = RedlockNumbers.next(clocks, highest, lastVotes, reachMicros);
     phase = Phase.ASKING;
-    granted = null;
     for (Node node : nodes) {
       node.vote = null;
     }

@@ -27,6 +27,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 
@@ -199,13 +200,15 @@ final class RedlockClaims {
 
   /** A node did not confirm an end, and may never do: the claim is forgotten when nothing of it can be there. */
   private void age(ClaimId id) {
+    AtomicBoolean begins = new AtomicBoolean();
     entries.computeIfPresent(id, (same, entry) -> {
-      if (!entry.ages) {
-        entry.ages = true;
-        context.runtime().scheduler().schedule(() -> aged(id), endsByItselfNanos);
-      }
+      begins.set(!entry.ages);
+      entry.ages = true;
       return entry;
     });
+    if (begins.get()) {
+      context.runtime().scheduler().schedule(() -> aged(id), endsByItselfNanos);
+    }
   }
 
   private void aged(ClaimId id) {

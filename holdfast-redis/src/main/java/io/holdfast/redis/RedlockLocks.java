@@ -46,6 +46,10 @@ final class RedlockLocks {
   }
 
   CompletionStage<Answer> attempt(Claim claim, Mode mode, Duration left) {
+    if (left.isNegative() || left.isZero()) {
+      // its thread was held up: the claim may have been granted, or ended, meanwhile
+      return CompletableFuture.completedFuture(new Answer.Late());
+    }
     if (mode == Mode.QUEUE) {
       context.waits().asks(claim);
     }

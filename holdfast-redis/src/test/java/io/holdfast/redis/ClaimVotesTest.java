@@ -187,6 +187,17 @@ class ClaimVotesTest {
     assertThat(outcomes.get(1)).isEqualTo(outcomes.get(0));
   }
 
+  /** The hold may have been renewed since: an attempt that was held up must not take its number back. */
+  @Test
+  void attemptLongAfterTheGrant_leavesIt() {
+    grant();
+    pass(LEASE.plus(TRY));
+    ask();
+    assertThat(asked).hasSize(3);
+    assertThat(told).isEmpty();
+    assertThat(votes.number()).isEqualTo(CLOCK);
+  }
+
   @Test
   void majorityThatComesWhenItsLeaseIsOver_grantsNothing() {
     ask();

@@ -121,6 +121,20 @@ class RedlockRepetitionTest {
     Await.until("all nodes are free", () -> votes() == 0);
   }
 
+  /** Its thread was held up until its time was over: the claim may have ended meanwhile, so that nothing would end it again. */
+  @Test
+  void attemptWhoseTimeIsOver_asksNoNode() {
+    RedlockStore store = started(nodes.store());
+    for (int node = 0; node < 3; node++) {
+      nodes.server(node).pause();
+    }
+    assertThat(Await.value(attempt(store, 1, Duration.ZERO))).isInstanceOf(Answer.Late.class);
+    for (int node = 0; node < 3; node++) {
+      nodes.server(node).resume();
+    }
+    assertThat(Await.value(attempt(store, 2, Await.PATIENCE))).isInstanceOf(Answer.Granted.class);
+  }
+
   private long votes() {
     return IntStream.range(0, 3).filter(node -> hasVoted(node, NAME)).count();
   }
