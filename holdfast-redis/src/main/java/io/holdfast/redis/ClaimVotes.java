@@ -49,7 +49,7 @@ final class ClaimVotes {
   /** The highest number that was ever proposed; zero for none. */
   private long highest;
 
-  /** Counts the times that the nodes were asked, and the pauses. */
+  /** Counts the times that the nodes were asked. */
   private int turn;
 
   private long beganNanos;
@@ -66,7 +66,7 @@ final class ClaimVotes {
   private Duration keepFor = Duration.ZERO;
   private int endsUnheard;
 
-  private enum Phase {
+  enum Phase {
     IDLE,
     ASKING,
     PAUSING,
@@ -97,6 +97,9 @@ final class ClaimVotes {
     /** The highest number up to which it confirmed the end. */
     long ended;
 
+    /** Whether it came back while an end was under way, which may have gone to where it was before. */
+    boolean cameBack;
+
     boolean isClean() {
       return unheard == 0 && mayHave <= ended;
     }
@@ -120,8 +123,13 @@ final class ClaimVotes {
   /** Tell a node to end the claim up to a number, and report to {@link #ended}. */
   record TellEnd(int node, long number, Duration keepFor) implements Order {}
 
-  /** Call {@link #woken} after a while; at once after none. */
-  record Wake(int turn, long nanos) implements Order {}
+  /**
+   * Call {@link #woken} after a while; at once after none.
+   *
+   * @param number the number that was proposed last
+   * @param during what is to be brought to an end
+   */
+  record Wake(long number, Phase during, long nanos) implements Order {}
 
   /** A majority accepted the number; the oldest of these votes was asked for after that moment. */
   record Granted(long number, Moment sent, boolean othersWait) implements Outcome {}
@@ -212,20 +220,20 @@ final class ClaimVotes {
   private void propose(Moment now, long[] clocks) {
     highest = RedlockNumbers.next(clocks, highest, lastVotes, reachMicros);
     phase = Phase.ASKING;
+    beganNanos = now.nanos();
+    stragglersAwaited = false;
     for (Node node : nodes) {
       node.vote = null;
     }
     send(now);
   }
 
-  /** Asks all nodes. Of what they answered before, only votes stay counted. */
+  /** Asks all nodes. What they answered before stays counted, if it says what they have. */
   private void send(Moment now) {
     turn++;
-    beganNanos = now.nanos();
-    stragglersAwaited = false;
     for (int i = 0; i < nodes.length; i++) {
       Node node = nodes[i];
-      if (!isAccepted(node.vote)) {
+      if (node.vote != null && !saysWhatIsThere(node.vote)) {
         node.vote = null;
       }
       node.unheard++;
@@ -257,12 +265,12 @@ final class ClaimVotes {
     return orders();
   }
 
-  /** The answer to the later request counts, but a vote stays one until the node says something else. */
+  /** The answer to the later request counts, but one that says nothing only if nothing else is known, or can come. */
   private void merge(Node node, AskVote asked, RedlockVote vote) {
     boolean knewNothing = node.vote == null || !saysWhatIsThere(node.vote);
-    boolean counts = isAccepted(vote)
+    boolean counts = saysWhatIsThere(vote)
         ? knewNothing || node.turn <= asked.turn
-        : asked.turn == turn && (knewNothing || saysWhatIsThere(vote));
+        : knewNothing && asked.turn == turn;
     if (counts) {
       node.vote = vote;
       node.turn = asked.turn;
@@ -282,12 +290,14 @@ final class ClaimVotes {
   }
 
   /** Time has passed, as was ordered. */
-  List<Order> woken(int ordered, Moment now, long[] clocks) {
-    if (ordered == turn) {
-      if (phase == Phase.ASKING) {
-        decide(true, now.nanos());
-      } else if (phase == Phase.PAUSING) {
+  List<Order> woken(Wake ordered, Moment now, long[] clocks) {
+    if (ordered.number == highest && ordered.during == phase) {
+      if (phase == Phase.PAUSING) {
         propose(now, clocks);
+      } else {
+        stragglersAwaited = false;
+        // not if the majority's answers said nothing, and it was asked again meanwhile
+        decide(hasMajorityAnswered(counted()), now.nanos());
       }
     }
     return orders();
@@ -332,13 +342,19 @@ final class ClaimVotes {
   }
 
   private void awaitStragglers(List<@Nullable RedlockVote> votes, long nowNanos) {
-    long answered = votes.stream()
-        .filter(vote -> vote != null && vote.kind() != Kind.FAILED && vote.kind() != Kind.UNKNOWN)
-        .count();
-    if (!stragglersAwaited && answered > nodes.length / 2) {
+    if (!stragglersAwaited && hasMajorityAnswered(votes)) {
       stragglersAwaited = true;
-      orders.add(new Wake(turn, Math.max(nowNanos - beganNanos, STRAGGLERS.toNanos())));
+      long nanos = Math.max(nowNanos - beganNanos, STRAGGLERS.toNanos());
+      orders.add(new Wake(highest, Phase.ASKING, nanos));
     }
+  }
+
+  private boolean hasMajorityAnswered(List<@Nullable RedlockVote> votes) {
+    return votes.stream()
+            .filter(
+                vote -> vote != null && vote.kind() != Kind.FAILED && vote.kind() != Kind.UNKNOWN)
+            .count()
+        > nodes.length / 2;
   }
 
   /** Each server counts once, however many nodes' names lead to it, with what it was asked last. */
@@ -388,8 +404,7 @@ final class ClaimVotes {
     long pause = split || proposals > AT_ONCE ? pause() : 0;
     if (nowNanos + pause - deadlineNanos < 0) {
       phase = Phase.PAUSING;
-      turn++;
-      orders.add(new Wake(turn, pause));
+      orders.add(new Wake(highest, Phase.PAUSING, pause));
     } else if (split) {
       orders.add(new Busy(tally));
     } else {
@@ -427,6 +442,7 @@ final class ClaimVotes {
   private void tell(int node, long number) {
     if (number > nodes[node].told) {
       nodes[node].told = number;
+      nodes[node].cameBack = false;
       endsUnheard++;
       orders.add(new TellEnd(node, number, keepFor));
     }
@@ -458,15 +474,23 @@ final class ClaimVotes {
       node.ended = Math.max(node.ended, told.number);
     } else if (node.told == told.number) {
       node.told = node.ended;
+      if (node.cameBack) {
+        tellAgain(told.node);
+      }
     }
     return orders();
   }
 
   /** A node can be reached again: it is told once more what it did not confirm. */
   List<Order> reconnected(int node) {
+    nodes[node].cameBack = true;
+    tellAgain(node);
+    return orders();
+  }
+
+  private void tellAgain(int node) {
     if (rests() && !nodes[node].isClean()) {
       tell(node, highest);
     }
-    return orders();
   }
 }

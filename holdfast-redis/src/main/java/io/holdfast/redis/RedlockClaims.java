@@ -28,26 +28,27 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** The claims of this client, by what their {@link ClaimVotes} order: asks the nodes, and answers the engine. */
 final class RedlockClaims {
   private final RedlockContext context;
   private final Map<ClaimId, Entry> entries = new ConcurrentHashMap<>();
 
-  /** After so long without a request, nothing of a claim can be at any node. */
-  private final long endsByItselfNanos;
-
-  /** One claim; its number apart, only ever touched within {@link Map#compute} for its id. */
+  /** One claim; but for the number, only ever touched within {@link Map#compute} for its id. */
   private static final class Entry {
     final Claim claim;
     final ClaimVotes votes;
+    final AtomicBoolean ages = new AtomicBoolean();
     volatile long number;
     Mode mode = Mode.TRY;
     List<CompletableFuture<Answer>> attempts = List.of();
+
+    /** When the last request can be applied for the last time. */
     long usedNanos;
-    boolean ages;
 
     Entry(Claim claim, ClaimVotes votes) {
       this.claim = claim;
@@ -57,12 +58,14 @@ final class RedlockClaims {
 
   /** What one event has led to, to be carried out when the claim is free for the next one. */
   private record Step(
-      Claim claim, Mode mode, List<Order> orders, List<CompletableFuture<Answer>> attempts) {}
+      Entry entry, Mode mode, List<Order> orders, List<CompletableFuture<Answer>> attempts) {
+    Claim claim() {
+      return entry.claim;
+    }
+  }
 
   RedlockClaims(RedlockContext context) {
     this.context = context;
-    this.endsByItselfNanos =
-        context.rule().abstains().plus(context.runtime().requestTimeout()).toNanos();
   }
 
   /** Returns the number that a claim has, or asks for; zero for none. */
@@ -75,13 +78,15 @@ final class RedlockClaims {
     CompletableFuture<Answer> answer = new CompletableFuture<>();
     Moment now = context.runtime().ticker().now();
     long[] clocks = context.clocks();
-    step(claim, true, (node, reply) -> {}, entry -> {
+    long deadline = now.nanos() + left.toNanos();
+    Step made = step(claim.id(), found -> found == null ? begin(claim) : found, entry -> {
       entry.mode = mode;
-      entry.usedNanos = now.nanos();
+      entry.usedNanos = deadline;
       entry.attempts = new ArrayList<>(entry.attempts);
       entry.attempts.add(answer);
-      return entry.votes.ask(now, now.nanos() + left.toNanos(), clocks);
+      return entry.votes.ask(now, deadline, clocks);
     });
+    carryOut(made, (node, reply) -> {});
     return answer;
   }
 
@@ -92,40 +97,55 @@ final class RedlockClaims {
    * @return false if nothing of the claim can be at any node, so that none was told
    */
   boolean end(Claim claim, Duration keepFor, BiConsumer<Integer, RedlockReply> hears) {
-    long now = context.runtime().ticker().nanos();
-    return step(claim, false, hears, entry -> {
-      entry.usedNanos = now;
+    long last = context.runtime().ticker().nanos() + requestNanos();
+    Step made = step(claim.id(), found -> found, entry -> {
+      entry.usedNanos = last;
       return entry.votes.release(keepFor);
     });
+    carryOut(made, hears);
+    return made != null && !made.orders.isEmpty();
   }
 
   /** A node can be reached again. */
   void reconnected(int node) {
     for (Entry entry : entries.values()) {
-      step(entry.claim, false, (same, reply) -> {}, found -> found.votes.reconnected(node));
+      // one that is asked for or held has told no node of its end
+      if (entry.number == 0) {
+        event(entry, votes -> votes.reconnected(node));
+      }
     }
   }
 
-  private boolean step(
-      Claim claim,
-      boolean begins,
-      BiConsumer<Integer, RedlockReply> hears,
+  private long requestNanos() {
+    return context.runtime().requestTimeout().toNanos();
+  }
+
+  /** An event of an entry; one that was forgotten meanwhile hears of nothing, though its claim may have begun anew. */
+  private void event(Entry entry, Function<ClaimVotes, List<Order>> event) {
+    Step made = step(
+        entry.claim.id(), found -> found == entry ? found : null, same -> event.apply(same.votes));
+    carryOut(made, (node, reply) -> {});
+  }
+
+  /** Returns what is to be done; null if there is no such entry. */
+  private @Nullable Step step(
+      ClaimId id,
+      Function<@Nullable Entry, @Nullable Entry> choose,
       Function<Entry, List<Order>> event) {
-    List<Step> made = new ArrayList<>(1);
-    entries.compute(claim.id(), (id, found) -> {
-      Entry entry = found == null && begins ? begin(claim) : found;
+    AtomicReference<@Nullable Step> made = new AtomicReference<>();
+    entries.compute(id, (same, found) -> {
+      Entry entry = choose.apply(found);
       if (entry == null) {
-        return null;
+        return found;
       }
       List<Order> orders = event.apply(entry);
       entry.number = entry.votes.number();
       boolean answers = orders.stream().anyMatch(order -> order instanceof Outcome);
-      made.add(new Step(claim, entry.mode, orders, answers ? entry.attempts : List.of()));
+      made.set(new Step(entry, entry.mode, orders, answers ? entry.attempts : List.of()));
       entry.attempts = answers ? List.of() : entry.attempts;
       return entry.votes.isForgotten() ? null : entry;
     });
-    made.forEach(step -> step.orders.forEach(order -> carryOut(step, order, hears)));
-    return !made.isEmpty() && !made.get(0).orders.isEmpty();
+    return made.get();
   }
 
   private Entry begin(Claim claim) {
@@ -138,13 +158,19 @@ final class RedlockClaims {
             context.runtime().random()::nextDouble));
   }
 
+  private void carryOut(@Nullable Step step, BiConsumer<Integer, RedlockReply> hears) {
+    if (step != null) {
+      step.orders.forEach(order -> carryOut(step, order, hears));
+    }
+  }
+
   private void carryOut(Step step, Order order, BiConsumer<Integer, RedlockReply> hears) {
     if (order instanceof AskVote ask) {
       ask(step, ask);
     } else if (order instanceof TellEnd end) {
-      tell(step.claim, end, hears);
+      tell(step.entry, end, hears);
     } else if (order instanceof Wake wake) {
-      wake(step.claim, wake);
+      wake(step.entry, wake);
     } else if (order instanceof Failed failed) {
       StoreException failure = failure(failed);
       step.attempts.forEach(attempt -> attempt.completeExceptionally(failure));
@@ -161,35 +187,31 @@ final class RedlockClaims {
     context
         .nodes()
         .get(ask.node())
-        .attempt(step.claim, ask.number(), step.mode, leftNanos / 1000)
+        .attempt(step.claim(), ask.number(), step.mode, leftNanos / 1000)
         .whenComplete((vote, never) -> event(
-            step.claim,
+            step.entry,
             votes -> votes.voted(ask, vote, waits, context.runtime().ticker().nanos())));
   }
 
-  private void event(Claim claim, Function<ClaimVotes, List<Order>> event) {
-    step(claim, false, (node, reply) -> {}, entry -> event.apply(entry.votes));
-  }
-
-  private void tell(Claim claim, TellEnd end, BiConsumer<Integer, RedlockReply> hears) {
+  private void tell(Entry entry, TellEnd end, BiConsumer<Integer, RedlockReply> hears) {
     context
         .nodes()
         .get(end.node())
-        .end(claim, end.number(), end.keepFor())
+        .end(entry.claim, end.number(), end.keepFor())
         .whenComplete((reply, never) -> {
-          event(claim, votes -> votes.ended(end, reply.has()));
-          if (reply.has() == Has.UNKNOWN) {
-            age(claim.id());
-          }
           hears.accept(end.node(), reply);
+          event(entry, votes -> votes.ended(end, reply.has()));
+          if (reply.has() == Has.UNKNOWN) {
+            age(entry);
+          }
         });
   }
 
-  private void wake(Claim claim, Wake wake) {
+  private void wake(Entry entry, Wake wake) {
     Runnable wakes = () -> {
       Moment now = context.runtime().ticker().now();
       long[] clocks = context.clocks();
-      event(claim, votes -> votes.woken(wake.turn(), now, clocks));
+      event(entry, votes -> votes.woken(wake, now, clocks));
     };
     if (wake.nanos() == 0) {
       wakes.run();
@@ -199,32 +221,31 @@ final class RedlockClaims {
   }
 
   /** A node did not confirm an end, and may never do: the claim is forgotten when nothing of it can be there. */
-  private void age(ClaimId id) {
-    AtomicBoolean begins = new AtomicBoolean();
-    entries.computeIfPresent(id, (same, entry) -> {
-      begins.set(!entry.ages);
-      entry.ages = true;
-      return entry;
-    });
-    if (begins.get()) {
-      context.runtime().scheduler().schedule(() -> aged(id), endsByItselfNanos);
+  private void age(Entry entry) {
+    if (entry.ages.compareAndSet(false, true)) {
+      context.runtime().scheduler().schedule(() -> aged(entry), ageNanos(entry));
     }
   }
 
-  private void aged(ClaimId id) {
+  /** How long a vote can last that a node gave to the last request, by its clock. */
+  private long ageNanos(Entry entry) {
+    return RedlockRule.atMost(entry.claim.lease()).toNanos();
+  }
+
+  private void aged(Entry entry) {
     long now = context.runtime().ticker().nanos();
-    entries.computeIfPresent(id, (same, entry) -> {
-      entry.ages = false;
-      boolean over = now - entry.usedNanos >= endsByItselfNanos;
-      return entry.votes.rests() && over ? null : entry;
+    entry.ages.set(false);
+    entries.computeIfPresent(entry.claim.id(), (id, found) -> {
+      boolean over = entry.votes.rests() && now - entry.usedNanos >= ageNanos(entry);
+      return found == entry && over ? null : found;
     });
-    if (entries.containsKey(id)) {
-      age(id);
+    if (entries.get(entry.claim.id()) == entry) {
+      age(entry);
     }
   }
 
   private Answer answer(Step step, Order order) {
-    Claim claim = step.claim;
+    Claim claim = step.claim();
     if (order instanceof Granted granted) {
       context.waits().over(claim);
       return new Answer.Granted(

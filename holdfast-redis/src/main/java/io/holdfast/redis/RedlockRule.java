@@ -28,8 +28,12 @@ record RedlockRule(int nodes, Duration maxLease, Duration reach) {
    */
   Duration abstains() {
     Duration twice = reach.multipliedBy(2);
-    Duration longest = maxLease.compareTo(twice) > 0 ? maxLease : twice;
-    return longest.plus(longest.dividedBy(100)).plus(DRIFT);
+    return atMost(maxLease.compareTo(twice) > 0 ? maxLease : twice);
+  }
+
+  /** Returns how long what lasts for a while by one clock can last by another. */
+  static Duration atMost(Duration lasts) {
+    return lasts.plus(lasts.dividedBy(100)).plus(DRIFT);
   }
 
   long maxLeaseMicros() {

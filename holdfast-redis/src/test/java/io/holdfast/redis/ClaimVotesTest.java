@@ -77,7 +77,7 @@ class ClaimVotesTest {
   private void wake() {
     List<Wake> all = List.copyOf(wakes);
     wakes.clear();
-    all.forEach(wake -> note(votes.woken(wake.turn(), now, new long[] {CLOCK})));
+    all.forEach(wake -> note(votes.woken(wake, now, new long[] {CLOCK})));
   }
 
   private static RedlockVote held(String claim) {
@@ -221,6 +221,12 @@ class ClaimVotesTest {
     wake();
     assertThat(asked).hasSize(6);
     assertThat(asked.get(3).number()).isGreaterThan(CLOCK);
+    // and the next one is decided as the first would have been, without its last node
+    vote(3, ACCEPTED);
+    vote(4, held("other"));
+    pass(ClaimVotes.STRAGGLERS);
+    wake();
+    assertThat(outcomes).hasSize(1).hasOnlyElementsOfType(Busy.class);
   }
 
   /** An answer for a number that was given up is no vote for the next one, and is taken back. */
@@ -320,6 +326,56 @@ class ClaimVotesTest {
         .containsExactly(new TellEnd(2, CLOCK, Duration.ofSeconds(3)));
     end(3, Has.YES);
     assertThat(votes.isForgotten()).isTrue();
+  }
+
+  /** Its answer to the end went to where it was before: that is known only after it came back. */
+  @Test
+  void nodeThatCameBackBeforeItsEndFailed_isToldAgain() {
+    grant();
+    note(votes.release(Duration.ZERO));
+    end(0, Has.YES);
+    end(1, Has.YES);
+    note(votes.reconnected(2));
+    assertThat(told).hasSize(3);
+    end(2, Has.UNKNOWN);
+    assertThat(told.subList(3, told.size())).containsExactly(new TellEnd(2, CLOCK, Duration.ZERO));
+    // but not for ever, as long as it does not come back
+    end(3, Has.UNKNOWN);
+    assertThat(told).hasSize(4);
+  }
+
+  /** One node is silent, and the majority slower than half of an attempt's time: it is decided all the same. */
+  @Test
+  void splitVotes_areDecidedThoughTheAttemptIsRepeated() {
+    ask();
+    pass(TRY.multipliedBy(2).dividedBy(3));
+    vote(0, ACCEPTED);
+    vote(1, held("other"));
+    pass(TRY.dividedBy(3));
+    ask();
+    assertThat(asked).hasSize(6);
+    pass(TRY.dividedBy(3));
+    wake();
+    assertThat(toldNodes()).contains(0, 2);
+    assertThat(told).extracting(TellEnd::number).containsOnly(CLOCK);
+    wake();
+    assertThat(asked).hasSize(9);
+    assertThat(asked.get(6).number()).isGreaterThan(CLOCK);
+  }
+
+  /** Nodes that were asked too late are asked again by the next attempt, whose time is not over. */
+  @Test
+  void lateNodes_areAwaitedAgain() {
+    ask();
+    vote(0, LATE);
+    vote(1, LATE);
+    pass(TRY);
+    ask();
+    wake();
+    assertThat(outcomes).isEmpty();
+    vote(3, ACCEPTED);
+    vote(4, ACCEPTED);
+    assertThat(outcomes).isEqualTo(List.of(new Granted(CLOCK, now, false)));
   }
 
   @Test

@@ -240,9 +240,7 @@ final class RedlockSimulation {
             hears.accept(end.node(), has);
           });
         } else if (order instanceof Wake wake) {
-          in(
-              wake.nanos() / 1000,
-              () -> hear(() -> votes.woken(wake.turn(), moment(), someClocks())));
+          in(wake.nanos() / 1000, () -> hear(() -> votes.woken(wake, moment(), someClocks())));
         } else {
           answered(order);
         }
