@@ -49,6 +49,7 @@ final class EngineLock implements DistributedLock {
 
   @Override
   public Hold acquire(Duration waitAtMost) throws InterruptedException {
+    Objects.requireNonNull(waitAtMost, "waitAtMost");
     return holdWithin(block(Request.Kind.BLOCKING, false, waitAtMost, true), waitAtMost);
   }
 
@@ -59,6 +60,7 @@ final class EngineLock implements DistributedLock {
 
   @Override
   public Optional<Hold> tryAcquire(Duration waitAtMost) throws InterruptedException {
+    Objects.requireNonNull(waitAtMost, "waitAtMost");
     return holdIfFree(block(Request.Kind.BLOCKING, false, waitAtMost, true));
   }
 
