@@ -18,6 +18,13 @@ class SourcesTest {
   private static final Path MAIN = Path.of("src", "main", "java");
   private static final Pattern COMMENT = Pattern.compile("(?m)^ *(//|/?\\*).*$");
   private static final Path TEST = Path.of("src", "test", "java");
+  private static final List<String> STORES = List.of(
+      "holdfast-core",
+      "holdfast-jdbc",
+      "holdfast-redis",
+      "holdfast-zookeeper",
+      "holdfast-etcd",
+      "holdfast-consul");
 
   /** Spotless looks after the other files, but leaves module-info and package-info alone. */
   @Test
@@ -47,6 +54,24 @@ class SourcesTest {
       }
     }
     assertThat(looked).isGreaterThan(100);
+  }
+
+  /** What a caller's thread carries for its own request is not for a thread that serves everybody. */
+  @Test
+  void threads_takeNothingOverFromTheirFirstCaller() throws IOException {
+    Pattern plain = Pattern.compile("new Thread\\(|extends Thread\\b|defaultThreadFactory");
+    int looked = 0;
+    for (String module : STORES) {
+      for (Path source : Sources.javaFiles(Sources.ROOT.resolve(module))) {
+        if (source.toString().contains(MAIN.toString()) && !source.endsWith("DaemonThread.java")) {
+          looked++;
+          assertThat(COMMENT.matcher(Files.readString(source)).replaceAll(""))
+              .as("%s", Sources.ROOT.relativize(source))
+              .doesNotContainPattern(plain);
+        }
+      }
+    }
+    assertThat(looked).isGreaterThan(200);
   }
 
   /** Without the annotation, users' tools take every reference for "may be null, or not". */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.consul;
 
+import io.holdfast.spi.DaemonThread;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -43,9 +44,7 @@ final class ConsulHandshake {
   }
 
   private static void start(Runnable asking) {
-    Thread thread = new Thread(asking, "holdfast-consul-handshake");
-    thread.setDaemon(true);
-    thread.start();
+    new DaemonThread(asking, "holdfast-consul-handshake").start();
   }
 
   private static Optional<Throwable> refusal(

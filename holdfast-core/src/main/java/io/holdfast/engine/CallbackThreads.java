@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.engine;
 
+import io.holdfast.spi.DaemonThread;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -19,9 +20,7 @@ final class CallbackThreads implements Executor {
     pool = new ThreadPoolExecutor(
         LIMIT, LIMIT, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
           String name = "holdfast-callback-" + clientName + "-" + count.incrementAndGet();
-          Thread thread = new Thread(task, name);
-          thread.setDaemon(true);
-          return thread;
+          return new DaemonThread(task, name);
         });
     pool.allowCoreThreadTimeOut(true);
   }

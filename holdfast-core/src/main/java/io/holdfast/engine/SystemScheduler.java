@@ -2,6 +2,7 @@
 package io.holdfast.engine;
 
 import io.holdfast.Scheduler;
+import io.holdfast.spi.DaemonThread;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -12,11 +13,8 @@ final class SystemScheduler implements Scheduler {
   private final ScheduledThreadPoolExecutor executor;
 
   SystemScheduler(String clientName) {
-    executor = new ScheduledThreadPoolExecutor(1, task -> {
-      Thread thread = new Thread(task, "holdfast-timer-" + clientName);
-      thread.setDaemon(true);
-      return thread;
-    });
+    executor = new ScheduledThreadPoolExecutor(
+        1, task -> new DaemonThread(task, "holdfast-timer-" + clientName));
     executor.setRemoveOnCancelPolicy(true);
     executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
   }

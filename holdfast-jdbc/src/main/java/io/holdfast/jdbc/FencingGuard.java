@@ -45,6 +45,11 @@ import javax.sql.DataSource;
  * READ also everything read after that, since the first read fixes what the transaction sees. So check first. Writes
  * without a check are not guarded; data that a restored backup or a failover has taken back takes its tokens back with it.
  *
+ * <p>A check that was made behind a savepoint is undone with it: after a rollback to that savepoint (Spring's {@code
+ * Propagation.NESTED} makes one) the token is forgotten, on PostgreSQL the resource is also unlocked, and what the
+ * transaction writes after that is not guarded. No driver says whether there is a savepoint. So check before the first one, or
+ * once more after the rollback.
+ *
  * <h2>Failure</h2>
  *
  * All trouble is the {@link SQLException} of the driver, for the caller's own handling: nothing may be written then.

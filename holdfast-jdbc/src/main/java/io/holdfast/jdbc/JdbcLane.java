@@ -2,6 +2,7 @@
 package io.holdfast.jdbc;
 
 import io.holdfast.Moment;
+import io.holdfast.spi.DaemonThread;
 import java.lang.System.Logger.Level;
 import java.sql.SQLException;
 import java.util.ArrayDeque;
@@ -72,7 +73,7 @@ final class JdbcLane {
   }
 
   /** A thread with its connection. */
-  private final class Worker extends Thread {
+  private final class Worker extends DaemonThread {
     final Condition called = guard.newCondition();
     final JdbcSeat seat = new JdbcSeat(context, JdbcLane.this);
 
@@ -84,8 +85,7 @@ final class JdbcLane {
     int lent;
 
     Worker() {
-      super("holdfast-jdbc-" + role);
-      setDaemon(true);
+      super(null, "holdfast-jdbc-" + role);
     }
 
     @Override
@@ -328,8 +328,7 @@ final class JdbcLane {
         then.run();
       }
     };
-    Thread thread = new Thread(task, "holdfast-jdbc-abort");
-    thread.setDaemon(true);
+    Thread thread = new DaemonThread(task, "holdfast-jdbc-abort");
     try {
       thread.start();
       return true;

@@ -83,9 +83,12 @@ final class JdbcSession {
   }
 
   private void begin() throws SQLException {
-    if (!wasAutoCommit) {
-      connection.setAutoCommit(true);
+    // a plain BEGIN, which neither a driver nor a pool takes note of, may have been left open; it is not ours to commit
+    if (wasAutoCommit) {
+      connection.setAutoCommit(false);
     }
+    connection.rollback();
+    connection.setAutoCommit(true);
     if (setup.readCommitted() && isolation != Connection.TRANSACTION_READ_COMMITTED) {
       connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
     }

@@ -2,6 +2,7 @@
 package io.holdfast.jdbc;
 
 import io.holdfast.Ticker;
+import io.holdfast.spi.DaemonThread;
 import java.lang.System.Logger.Level;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -157,8 +158,7 @@ final class LimitedSource implements JdbcSource {
 
   /** To be called with the guard. */
   private void ask(Wait mine) {
-    Thread thread = new Thread(() -> bring(mine), "holdfast-jdbc-connect");
-    thread.setDaemon(true);
+    Thread thread = new DaemonThread(() -> bring(mine), "holdfast-jdbc-connect");
     thread.start();
     threads.add(thread);
     asked.addLast(mine);

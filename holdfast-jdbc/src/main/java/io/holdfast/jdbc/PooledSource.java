@@ -5,6 +5,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.holdfast.ConfigurationException;
 import io.holdfast.Ticker;
+import io.holdfast.spi.DaemonThread;
 import io.holdfast.spi.StoreAddress;
 import java.lang.System.Logger.Level;
 import java.sql.Connection;
@@ -164,8 +165,7 @@ final class PooledSource implements JdbcSource {
   /** To be called with the guard. */
   private void discard(Made from) {
     // it waits for those who make connections
-    Thread thread = new Thread(from.pool::close, "holdfast-jdbc-pool");
-    thread.setDaemon(true);
+    Thread thread = new DaemonThread(from.pool::close, "holdfast-jdbc-pool");
     try {
       thread.start();
       pool = null;

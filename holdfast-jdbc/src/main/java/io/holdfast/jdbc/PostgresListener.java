@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.jdbc;
 
+import io.holdfast.spi.DaemonThread;
 import java.lang.System.Logger.Level;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -98,8 +99,7 @@ final class PostgresListener implements Wakeups {
   }
 
   private void start() {
-    Thread thread = new Thread(this::run, "holdfast-jdbc-listener");
-    thread.setDaemon(true);
+    Thread thread = new DaemonThread(this::run, "holdfast-jdbc-listener");
     try {
       thread.start();
     } catch (Error e) {

@@ -81,7 +81,8 @@ public final class RowLock {
   }
 
   /**
-   * Waits until no other transaction holds the name, and holds it until this one ends. One statement. Ways to return:
+   * Waits until no other transaction holds the name, and holds it until this one ends; on PostgreSQL also until it is
+   * rolled back to a savepoint that was made before this call. One statement. Ways to return:
    *
    * <ul>
    *   <li>normally: it is held;

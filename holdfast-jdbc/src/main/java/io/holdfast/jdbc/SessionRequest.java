@@ -3,6 +3,7 @@ package io.holdfast.jdbc;
 
 import io.holdfast.Moment;
 import io.holdfast.Ticker;
+import io.holdfast.spi.DaemonThread;
 import io.holdfast.spi.LockKey;
 import java.sql.SQLException;
 import java.util.Optional;
@@ -39,9 +40,7 @@ final class SessionRequest implements Runnable {
   }
 
   private static void daemon(String title, Runnable task) {
-    Thread thread = new Thread(task, title);
-    thread.setDaemon(true);
-    thread.start();
+    new DaemonThread(task, title).start();
   }
 
   @Override

@@ -3,6 +3,7 @@ package io.holdfast.jdbc;
 
 import io.holdfast.Moment;
 import io.holdfast.Ticker;
+import io.holdfast.spi.DaemonThread;
 import io.holdfast.spi.LockKey;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -47,9 +48,7 @@ final class SessionWatch implements Runnable {
   }
 
   void start() {
-    Thread thread = new Thread(this, "holdfast-session " + name);
-    thread.setDaemon(true);
-    thread.start();
+    new DaemonThread(this, "holdfast-session " + name).start();
   }
 
   LockKey name() {

@@ -2,6 +2,7 @@
 package io.holdfast.jdbc;
 
 import io.holdfast.Moment;
+import io.holdfast.spi.DaemonThread;
 import io.holdfast.spi.StoreEvents;
 import io.holdfast.spi.StoreRuntime;
 import java.util.SplittableRandom;
@@ -43,9 +44,7 @@ record SqliteContext(
   static ThreadPoolExecutor thread(String role) {
     ThreadPoolExecutor executor = new ThreadPoolExecutor(
         1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
-          Thread thread = new Thread(task, "holdfast-sqlite-" + role);
-          thread.setDaemon(true);
-          return thread;
+          return new DaemonThread(task, "holdfast-sqlite-" + role);
         });
     executor.allowCoreThreadTimeOut(true);
     return executor;

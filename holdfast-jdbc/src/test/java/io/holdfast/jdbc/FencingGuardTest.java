@@ -13,6 +13,7 @@ import io.holdfast.testkit.sql.SqlServer;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.sql.Savepoint;
 import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.CompletableFuture;
@@ -101,6 +102,30 @@ class FencingGuardTest {
       connection.commit();
       FencingGuard.check(connection, "r", 1);
       connection.commit();
+    }
+  }
+
+  /** What is documented: with the savepoint goes the check, and on PostgreSQL the resource's lock. */
+  @ParameterizedTest
+  @EnumSource(SqlKind.class)
+  void aRollbackToASavepointBeforeTheCheck_undoesIt(SqlKind kind) throws SQLException {
+    SqlServer server = ready(kind);
+    try (Connection connection = transaction(server, Connection.TRANSACTION_READ_COMMITTED);
+        Connection older = transaction(server, Connection.TRANSACTION_READ_COMMITTED)) {
+      FencingGuard.check(connection, "r", 5);
+      connection.commit();
+      Savepoint before = connection.setSavepoint();
+      FencingGuard.check(connection, "r", 9);
+      connection.rollback(before);
+      if (kind != SqlKind.POSTGRESQL) {
+        connection.commit();
+      }
+      FencingGuard.check(older, "r", 7);
+      older.commit();
+      // checked once more, it is refused as it should be
+      assertThatThrownBy(() -> FencingGuard.check(connection, "r", 6))
+          .isInstanceOf(StaleTokenException.class);
+      connection.rollback();
     }
   }
 

@@ -15,9 +15,12 @@ import io.holdfast.testkit.sql.SqlKind;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
@@ -70,6 +73,67 @@ class GivenSourceTest {
       }
       for (Connection each : all) {
         each.close();
+      }
+    }
+  }
+
+  /** A source that reads an inheritable thread-local (whose tenant's database?) is asked the same for all callers. */
+  @ParameterizedTest
+  @EnumSource
+  void source_isAskedTheSameForAllCallers(SqlKind kind) throws Exception {
+    InheritableThreadLocal<String> tenant = new InheritableThreadLocal<>();
+    List<Optional<String>> seen = new CopyOnWriteArrayList<>();
+    try (HikariDataSource pool = pool(kind, 4)) {
+      DataSource source = StubSource.proxy(DataSource.class, method -> {
+        if (!method.equals("getConnection")) {
+          return false;
+        }
+        seen.add(Optional.ofNullable(tenant.get()));
+        return pool.getConnection();
+      });
+      // which asks once, on this thread, what database it is
+      JdbcStore store = JdbcStore.using(source);
+      seen.clear();
+      tenant.set("a");
+      try (Holdfast holdfast = Holdfast.builder().store(store).build()) {
+        holdfast.lock("tenants").acquire().close();
+        Await.until(
+            "the workers' connections are back",
+            () -> pool.getHikariPoolMXBean().getActiveConnections() <= 1);
+        tenant.set("b");
+        holdfast.lock("tenants").acquire().close();
+      }
+    } finally {
+      tenant.remove();
+    }
+    assertThat(seen).hasSizeGreaterThan(1).containsOnly(Optional.empty());
+  }
+
+  /** Neither driver nor pool takes note of a plain BEGIN: what was written in it would be rolled back by another user. */
+  @ParameterizedTest
+  @EnumSource
+  void connectionWithATransactionLeftOpen_isOfUse(SqlKind kind) throws Exception {
+    HikariConfig config = new HikariConfig();
+    config.setDataSource(kind.shared().dataSource());
+    config.setMaximumPoolSize(2);
+    try (HikariDataSource pool = new HikariDataSource(config)) {
+      Await.until("both are there", () -> pool.getHikariPoolMXBean().getIdleConnections() == 2);
+      List<Connection> all = new ArrayList<>();
+      for (int i = 0; i < 2; i++) {
+        Connection connection = pool.getConnection();
+        all.add(connection);
+        try (Statement statement = connection.createStatement()) {
+          statement.execute("BEGIN");
+        }
+      }
+      for (Connection each : all) {
+        each.close();
+      }
+      try (Holdfast holdfast = holdfast(pool);
+          Holdfast other = Holdfast.builder().store(kind.shared().storeUri()).build()) {
+        Hold hold = holdfast.lock("left-open").acquire();
+        assertThat(other.lock("left-open").tryAcquire()).isEmpty();
+        assertThat(hold.release()).isTrue();
       }
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.redis;
 
+import io.holdfast.spi.DaemonThread;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
@@ -39,7 +40,7 @@ final class GivenRedisClient implements RedisConnector {
   /** Calls something that waits. */
   static <C> CompletionStage<C> onThread(Supplier<C> open) {
     CompletableFuture<C> opened = new CompletableFuture<>();
-    Thread thread = new Thread(
+    Thread thread = new DaemonThread(
         () -> {
           try {
             opened.complete(open.get());
@@ -49,7 +50,6 @@ final class GivenRedisClient implements RedisConnector {
           }
         },
         "holdfast-redis-connect");
-    thread.setDaemon(true);
     try {
       thread.start();
     } catch (Error e) {
