@@ -21,7 +21,9 @@ import java.util.regex.Pattern;
  */
 public final class StoreAddress {
   private static final String OURS = "holdfast.";
-  private static final Pattern PASSWORD = Pattern.compile("(?i)(password\\s*=\\s*)[^,;&)]*");
+
+  /** Some drivers take parameters for each host, too. Where such a password ends is for the driver to know. */
+  private static final Pattern PASSWORD = Pattern.compile("(?i)(password\\s*=\\s*).*");
 
   private final String scheme;
   private final String url;
@@ -197,17 +199,25 @@ public final class StoreAddress {
   /** Returns the address for people: user and password, and all parameters, left out. */
   @Override
   public String toString() {
-    // some drivers take parameters for each host, too
-    String text = PASSWORD.matcher(url).replaceAll("$1***");
+    int question = url.indexOf('?');
+    String text = question < 0 ? url : url.substring(0, question);
+    text = PASSWORD.matcher(text).replaceAll("$1***");
     int authority = text.indexOf("//");
     int at = text.lastIndexOf('@');
     if (authority >= 0 && at > authority) {
-      text = text.substring(0, authority + 2) + text.substring(at + 1);
+      return text.substring(0, authority + 2) + text.substring(at + 1);
     }
-    int question = text.indexOf('?');
-    if (question >= 0) {
-      text = text.substring(0, question);
-    }
-    return text;
+    int colon = authority < 0 ? -1 : text.indexOf(':', authority);
+    return colon >= 0 && question >= 0 && mayCutAPassword(question)
+        ? text.substring(0, colon) + ":***"
+        : text;
+  }
+
+  /** Whether a question mark may stand in a password: then what is before it is no host and port. */
+  private boolean mayCutAPassword(int question) {
+    int at = url.indexOf('@', question);
+    int equals = url.indexOf('=', question);
+    boolean hasPath = url.substring(url.indexOf("//") + 2, question).indexOf('/') >= 0;
+    return at >= 0 && !(hasPath && equals >= 0 && equals < at);
   }
 }

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.ConfigurationException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -40,6 +43,42 @@ class StoreAddressTest {
       })
   void toString_showsNoSecret(String uri) {
     assertThat(StoreAddress.parse(uri).toString()).doesNotContain("s3cret").contains("host");
+  }
+
+  @Test
+  void toString_showsTheHost_thoughTheUserHasAnAt() {
+    assertThat(StoreAddress.parse(
+                "jdbc:postgresql://127.0.0.1:1/app?user=me@corp&password=Sec)ret&ssl=true")
+            .toString())
+        .isEqualTo("jdbc:postgresql://127.0.0.1:1/app");
+  }
+
+  /** Each character that can be typed, encoded as a URL wants it or not, in each place that a password can have. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "redis://user:%s@host:1/0",
+        "redis://:%s@host",
+        "redis-cluster://user:%s@host,other:7000",
+        "jdbc:mysql://user:%s@host/db",
+        "jdbc:mysql://host/db?user=me@corp&password=%s",
+        "jdbc:postgresql://host:1/db?password=%s&user=me@corp",
+        "jdbc:postgresql://host?user=me@corp&password=%s",
+        "jdbc:mysql://address=(host=host)(password=%s)/db",
+        "jdbc:mysql://(host=host,Password = %s,port=1)/db",
+        "etcd://user:%s@host,other"
+      })
+  void toString_showsNoPartOfAPassword(String form) {
+    for (char c = '!'; c <= '~'; c++) {
+      String password = "left" + c + "right" + c;
+      String encoded = URLEncoder.encode(password, StandardCharsets.UTF_8);
+      for (String each : List.of(password, encoded)) {
+        assertThat(StoreAddress.parse(form.replace("%s", each)).toString())
+            .as(form + " with " + each)
+            .doesNotContain("left")
+            .doesNotContain("right");
+      }
+    }
   }
 
   @Test
