@@ -88,9 +88,10 @@ final class Attempt {
   /** An earlier answer was lost: there may be a node. */
   private CompletionStage<Answer> find(Reply<Children> list) {
     if (list.isOk()) {
-      LockNode mine = mine(LockNode.queue(list.get().names()));
-      if (mine != null) {
-        String path = folder + "/" + mine.name();
+      List<LockNode> queue = LockNode.queue(list.get().names());
+      Optional<LockNode> mine = queue.stream().filter(this::isMine).findFirst();
+      if (mine.isPresent()) {
+        String path = folder + "/" + mine.get().name();
         return link.data(path, null).thenCompose(found -> {
           if (!found.isOk()) {
             return failed("find the claim again", found);
@@ -120,8 +121,8 @@ final class Attempt {
     }
     List<LockNode> queue = LockNode.queue(list.get().names());
     if (queue.isEmpty()) {
-      // ZooKeeper counts every child that comes and every one that goes
-      int coming = (list.get().stat().getCversion() + list.get().stat().getNumChildren()) / 2;
+      // ZooKeeper counts every child that comes and every one that goes; beyond 2^31 the sum has no sign
+      int coming = (list.get().stat().getCversion() + list.get().stat().getNumChildren()) >>> 1;
       return create(coming);
     }
     if (queue.get(0).isLeaving() && ++looks < LOOKS) {
@@ -169,14 +170,10 @@ final class Attempt {
 
   private CompletionStage<Answer> evaluate(Node node, Reply<Children> list) {
     if (node.revision() <= 0 || node.revision() >= Grant.REVISION_LIMIT) {
-      Link.unasked(link.delete(node.path(), -1));
-      own.gone();
-      return CompletableFuture.failedFuture(new StoreException(
+      return refused(
+          node,
           "this ensemble has had too many leaders: its transaction numbers no longer fit into a"
-              + " token",
-          Reason.DAMAGED,
-          true,
-          null));
+              + " token");
     }
     if (list.isAbsent()) {
       own.gone();
@@ -185,12 +182,25 @@ final class Attempt {
       return failed("list the lock's claims", list);
     }
     List<LockNode> queue = LockNode.queue(list.get().names());
-    LockNode mine = mine(queue);
+    LockNode mine = LockNode.at(node.path(), queue);
     if (mine == null) {
       // an operator, or this side, has ended it
       own.gone();
       return CompletableFuture.failedFuture(
           new StoreException("the claim was ended", Reason.UNREACHABLE, true, null));
+    }
+    if (mine.isBeyondCounting()) {
+      return refused(
+          node,
+          "ZooKeeper cannot count further claims in " + folder
+              + ", which has had two thousand million: stop using the lock until the servers have removed the empty"
+              + " folder (a minute), or delete it while nobody has the lock");
+    }
+    for (LockNode each : queue) {
+      if (isMine(each) && !each.equals(mine)) {
+        // nobody will ask for that one, and those behind it would wait for it
+        Link.unasked(link.delete(folder + "/" + each.name(), -1));
+      }
     }
     own.othersWait(LockNode.othersThan(own.claim.id(), queue));
     Optional<String> marker = ZooKeeperPaths.markerIn(list.get().names());
@@ -209,6 +219,12 @@ final class Attempt {
               : busy(node, Optional.empty(), Optional.of(state.left())));
     }
     return behind(node, queue, place, marker.isPresent());
+  }
+
+  private CompletionStage<Answer> refused(Node node, String why) {
+    Link.unasked(link.delete(node.path(), -1));
+    own.gone();
+    return CompletableFuture.failedFuture(new StoreException(why, Reason.DAMAGED, true, null));
   }
 
   /** Lists the folder once more for a claim that has a node. A majority is asked only if none was a moment ago. */
@@ -290,8 +306,8 @@ final class Attempt {
             : failure);
   }
 
-  private @Nullable LockNode mine(List<LockNode> queue) {
-    return LockNode.of(queue, own.claim.id(), link.sessionId());
+  private boolean isMine(LockNode node) {
+    return node.isOf(own.claim.id(), link.sessionId());
   }
 
   private CompletionStage<Answer> later(long nanos, Supplier<CompletionStage<Answer>> then) {

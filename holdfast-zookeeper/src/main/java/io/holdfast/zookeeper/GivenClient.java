@@ -3,11 +3,10 @@ package io.holdfast.zookeeper;
 
 import java.util.List;
 import org.apache.curator.framework.CuratorFramework;
-import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.data.ACL;
 
-/** The application's own client. */
-record GivenClient(CuratorFramework curator) implements ZooKeeperClients {
+/** The application's own client. Its ACL provider is asked by requests that go through Curator, which ours do not. */
+record GivenClient(CuratorFramework curator, List<ACL> acl) implements ZooKeeperClients {
   @Override
   public boolean isGiven() {
     return true;
@@ -16,11 +15,6 @@ record GivenClient(CuratorFramework curator) implements ZooKeeperClients {
   @Override
   public CuratorFramework client(int sessionMillis) {
     return curator;
-  }
-
-  @Override
-  public List<ACL> acl() {
-    return ZooDefs.Ids.OPEN_ACL_UNSAFE;
   }
 
   @Override

@@ -3,7 +3,6 @@ package io.holdfast.zookeeper;
 
 import io.holdfast.spi.ClaimId;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +23,9 @@ import org.jspecify.annotations.Nullable;
 record LockNode(
     String name, boolean isTry, ClaimId claim, long session, int expected, int sequence) {
   private static final int PARTS = 5;
+
+  /** The server counts up to 2147483647, and gives that number to all that come later. */
+  private static final int LAST_SEQUENCE = Integer.MAX_VALUE - (1 << 20);
 
   /** Returns the name to make, to which the server adds the sequence number. */
   static String nameFor(ClaimId claim, long session, boolean isTry, int expected) {
@@ -60,14 +62,13 @@ record LockNode(
     for (String name : names) {
       parse(name).ifPresent(queue::add);
     }
-    // the server's counter goes on from the least number after the greatest
-    queue.sort(inOrder());
+    queue.sort((one, other) -> Integer.compareUnsigned(one.sequence, other.sequence));
     return queue;
   }
 
-  @SuppressWarnings("ComparatorMethodParameterNotUsed")
-  private static Comparator<LockNode> inOrder() {
-    return (one, other) -> Integer.signum(one.sequence - other.sequence);
+  /** Whether its number says nothing of who came first, or soon will. */
+  boolean isBeyondCounting() {
+    return Integer.compareUnsigned(sequence, LAST_SEQUENCE) > 0;
   }
 
   /** A try that was certainly not the first when it came: it leaves as soon as its client has seen that. */
@@ -75,14 +76,23 @@ record LockNode(
     return isTry && expected != sequence;
   }
 
-  /** Returns the node of a claim of a session; null if it is not in the queue. One of another session is somebody else's. */
-  static @Nullable LockNode of(List<LockNode> queue, ClaimId id, long session) {
+  /** Returns the node at a path; null if it is not in the queue. */
+  static @Nullable LockNode at(String path, List<LockNode> queue) {
+    String name = ZooKeeperPaths.last(path);
     for (LockNode each : queue) {
-      if (each.session == session && each.claim.equals(id)) {
+      if (each.name.equals(name)) {
         return each;
       }
     }
     return null;
+  }
+
+  /**
+   * Whether it is a node of a claim, made in a session. One of another session is somebody else's. There can be two: the
+   * making of one had no answer, and it was made after all, later than a look for it.
+   */
+  boolean isOf(ClaimId id, long ofSession) {
+    return session == ofSession && claim.equals(id);
   }
 
   /** Whether clients other than this claim's are in the queue. */

@@ -171,7 +171,7 @@ final class Renewals {
       return UNKNOWN;
     }
     List<LockNode> queue = list.isOk() ? LockNode.queue(list.get().names()) : List.of();
-    LockNode mine = LockNode.of(queue, own.claim.id(), node.session());
+    LockNode mine = LockNode.at(node.path(), queue);
     if (mine == null) {
       if (!own.isEnded()) {
         own.gone();

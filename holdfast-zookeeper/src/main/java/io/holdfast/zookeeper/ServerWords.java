@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.zookeeper;
 
+import io.holdfast.spi.DaemonThread;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -69,7 +70,7 @@ final class ServerWords {
   /** Asks, on a thread of its own; fails with an {@link IOException} if there is no answer. */
   CompletableFuture<String> ask(String server, String word) {
     CompletableFuture<String> answer = new CompletableFuture<>();
-    Thread asks = new Thread(
+    Thread asks = new DaemonThread(
         () -> {
           try {
             answer.complete(exchange(server, word));
@@ -78,7 +79,6 @@ final class ServerWords {
           }
         },
         "holdfast-zookeeper-doctor");
-    asks.setDaemon(true);
     asks.start();
     return answer;
   }

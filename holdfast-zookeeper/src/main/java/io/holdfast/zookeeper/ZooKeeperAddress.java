@@ -28,7 +28,6 @@ final class ZooKeeperAddress implements ZooKeeperClients {
   private final String servers;
   private final String login;
   private final Duration connectTimeout;
-  private final List<ACL> acl;
   private final ZooKeeperTls tls;
 
   ZooKeeperAddress(StoreAddress address) {
@@ -60,7 +59,6 @@ final class ZooKeeperAddress implements ZooKeeperClients {
     this.settings = settings(slash < 0 ? "" : rest.substring(slash));
     this.connectTimeout = address.duration(
         "connect-timeout", Duration.ofSeconds(5), Duration.ofMillis(100), Duration.ofMinutes(1));
-    this.acl = readAcl();
   }
 
   ZooKeeperSettings settings() {
@@ -85,7 +83,8 @@ final class ZooKeeperAddress implements ZooKeeperClients {
             "tick",
             defaults.tick(),
             ZooKeeperSettings.SHORTEST_TICK,
-            ZooKeeperSettings.LONGEST_TICK));
+            ZooKeeperSettings.LONGEST_TICK),
+        readAcl());
   }
 
   private String servers(String text) {
@@ -152,7 +151,7 @@ final class ZooKeeperAddress implements ZooKeeperClients {
 
   @Override
   public List<ACL> acl() {
-    return acl;
+    return settings.acl();
   }
 
   @Override

@@ -189,7 +189,9 @@ final class ZooKeeperDoctor {
                   Level.WARNING,
                   "access",
                   "anybody who reaches the servers may change the locks",
-                  "log in: zookeeper://USER:PASSWORD@HOST, with a root that nobody has made yet")
+                  clients.isGiven()
+                      ? "give the store settings with an ACL (withAcl), and a root that is not there yet"
+                      : "log in: zookeeper://USER:PASSWORD@HOST, with a root that is not there yet")
               : ok("access", "only who has logged in may change the locks"));
     });
   }

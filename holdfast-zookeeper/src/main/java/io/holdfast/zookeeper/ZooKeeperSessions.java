@@ -3,6 +3,7 @@ package io.holdfast.zookeeper;
 
 import io.holdfast.LockOptions;
 import io.holdfast.Ticker;
+import io.holdfast.spi.DaemonThread;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.Collection;
@@ -159,7 +160,7 @@ final class ZooKeeperSessions {
 
   /** Ends a session; may be called twice. */
   private static void closes(ZooKeeperSession session, Runnable then) {
-    Thread closes = new Thread(
+    Thread closes = new DaemonThread(
         () -> {
           try {
             session.close();
@@ -168,7 +169,6 @@ final class ZooKeeperSessions {
           }
         },
         "holdfast-zookeeper-close");
-    closes.setDaemon(true);
     closes.start();
   }
 }

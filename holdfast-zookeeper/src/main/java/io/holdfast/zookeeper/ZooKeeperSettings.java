@@ -5,7 +5,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.common.PathUtils;
+import org.apache.zookeeper.data.ACL;
 
 /**
  * How locks are stored, and for how long at most: what an address says with its path and its {@code holdfast.*} parameters.
@@ -15,15 +17,18 @@ import org.apache.zookeeper.common.PathUtils;
  *     of life, and the servers must allow that (20 ticks unless they are configured). Default 30 s
  * @param tick by how much a session outlasts a lease, 10 ms to a minute: at least the servers' {@code tickTime}. Less
  *     lets a dead holder's lock go earlier. Default 2 s
+ * @param acl what is allowed on the nodes that are made, and to whom. A lock is passed on when its holder's node is deleted, so
+ *     that a client that logs in should allow that to nobody else: {@code ZooDefs.Ids.CREATOR_ALL_ACL}. Default: everything
+ *     to everybody
  */
-public record ZooKeeperSettings(String root, Duration longestLease, Duration tick) {
+public record ZooKeeperSettings(String root, Duration longestLease, Duration tick, List<ACL> acl) {
   static final Duration SHORTEST_LONGEST = Duration.ofSeconds(1);
   static final Duration LONGEST_LONGEST = Duration.ofHours(1);
   static final Duration SHORTEST_TICK = Duration.ofMillis(10);
   static final Duration LONGEST_TICK = Duration.ofMinutes(1);
 
-  private static final ZooKeeperSettings DEFAULTS =
-      new ZooKeeperSettings("/holdfast", Duration.ofSeconds(30), Duration.ofSeconds(2));
+  private static final ZooKeeperSettings DEFAULTS = new ZooKeeperSettings(
+      "/holdfast", Duration.ofSeconds(30), Duration.ofSeconds(2), ZooDefs.Ids.OPEN_ACL_UNSAFE);
 
   /**
    * Checks the settings, all together.
@@ -34,6 +39,7 @@ public record ZooKeeperSettings(String root, Duration longestLease, Duration tic
     Objects.requireNonNull(root, "root");
     Objects.requireNonNull(longestLease, "longestLease");
     Objects.requireNonNull(tick, "tick");
+    acl = List.copyOf(acl);
     List<String> problems = new ArrayList<>();
     String problem = problemOf(root);
     if (!problem.isEmpty()) {
@@ -44,6 +50,9 @@ public record ZooKeeperSettings(String root, Duration longestLease, Duration tic
     }
     if (isOutside(tick, SHORTEST_TICK, LONGEST_TICK)) {
       problems.add("tick must be from 10 ms to 1 minute, not " + tick);
+    }
+    if (acl.isEmpty()) {
+      problems.add("acl must allow something");
     }
     if (!problems.isEmpty()) {
       throw new IllegalArgumentException(String.join("; ", problems));
@@ -70,7 +79,7 @@ public record ZooKeeperSettings(String root, Duration longestLease, Duration tic
   /**
    * Returns the default settings, which an address without path and parameters has, too.
    *
-   * @return the root {@code /holdfast}, leases of 30 s at most, a tick of 2 s
+   * @return the root {@code /holdfast}, leases of 30 s at most, a tick of 2 s, open to everybody
    */
   public static ZooKeeperSettings defaults() {
     return DEFAULTS;
@@ -83,7 +92,7 @@ public record ZooKeeperSettings(String root, Duration longestLease, Duration tic
    * @return other settings
    */
   public ZooKeeperSettings withRoot(String other) {
-    return new ZooKeeperSettings(other, longestLease, tick);
+    return new ZooKeeperSettings(other, longestLease, tick, acl);
   }
 
   /**
@@ -93,7 +102,7 @@ public record ZooKeeperSettings(String root, Duration longestLease, Duration tic
    * @return other settings
    */
   public ZooKeeperSettings withLongestLease(Duration other) {
-    return new ZooKeeperSettings(root, other, tick);
+    return new ZooKeeperSettings(root, other, tick, acl);
   }
 
   /**
@@ -103,6 +112,16 @@ public record ZooKeeperSettings(String root, Duration longestLease, Duration tic
    * @return other settings
    */
   public ZooKeeperSettings withTick(Duration other) {
-    return new ZooKeeperSettings(root, longestLease, other);
+    return new ZooKeeperSettings(root, longestLease, other, acl);
+  }
+
+  /**
+   * Returns these settings with another access control list.
+   *
+   * @param other what is allowed on the nodes that are made, and to whom
+   * @return other settings
+   */
+  public ZooKeeperSettings withAcl(List<ACL> other) {
+    return new ZooKeeperSettings(root, longestLease, tick, other);
   }
 }

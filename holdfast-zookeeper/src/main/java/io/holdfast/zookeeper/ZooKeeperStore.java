@@ -85,7 +85,8 @@ public final class ZooKeeperStore implements LockStore {
 
   /**
    * Makes a store on the application's own client, with the default settings. All claims share the client's session;
-   * the client itself is left open by {@link #close()}.
+   * the client itself is left open by {@link #close()}. The nodes are open to everybody; see {@link
+   * #using(CuratorFramework, ZooKeeperSettings)} for a client that logs in.
    *
    * @param client a client that was started; its namespace, if it has one, is kept to
    * @return a store, not started
@@ -95,7 +96,12 @@ public final class ZooKeeperStore implements LockStore {
   }
 
   /**
-   * Makes a store on the application's own client, as {@link #using(CuratorFramework)} does, with settings.
+   * Makes a store on the application's own client, as {@link #using(CuratorFramework)} does, with settings. The client's
+   * {@code ACLProvider} has no say: if the client logs in, give the settings an ACL, or anybody may delete a holder's node.
+   *
+   * <pre>{@code
+   * ZooKeeperStore.using(curator, ZooKeeperSettings.defaults().withAcl(ZooDefs.Ids.CREATOR_ALL_ACL));
+   * }</pre>
    *
    * @param client a client that was started, with a session timeout of at least the longest lease and a tick
    * @param settings how the locks are stored
@@ -104,7 +110,7 @@ public final class ZooKeeperStore implements LockStore {
   public static ZooKeeperStore using(CuratorFramework client, ZooKeeperSettings settings) {
     Objects.requireNonNull(client, "client");
     Objects.requireNonNull(settings, "settings");
-    GivenClient given = new GivenClient(client);
+    GivenClient given = new GivenClient(client, settings.acl());
     return new ZooKeeperStore(
         "zookeeper (the application's client)",
         settings,

@@ -131,10 +131,13 @@ class ZooKeeperFaultsTest {
     assertEquals(0x1a, ours.session());
     assertFalse(ours.isLeaving());
     List<LockNode> queue = LockNode.queue(List.of(
-        "q-x-1-2-_-2147483648", "kept-12", "q-x-2-2-_2147483647", "other", "t-x-3-2-4_2147483646"));
+        "q-x-1-2-_-2147483648", "kept-12", "q-x-2-2-_2147483647", "other", "t-x-3-2-4_2146435071"));
     assertEquals(
-        List.of(2147483646, 2147483647, -2147483648),
+        List.of(2146435071, 2147483647, -2147483648),
         queue.stream().map(LockNode::sequence).toList());
+    assertEquals(
+        List.of(false, true, true),
+        queue.stream().map(LockNode::isBeyondCounting).toList());
     assertTrue(queue.get(0).isLeaving());
   }
 

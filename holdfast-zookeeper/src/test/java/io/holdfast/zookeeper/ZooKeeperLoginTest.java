@@ -27,6 +27,7 @@ import javax.security.auth.login.Configuration;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
+import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
@@ -115,6 +116,27 @@ class ZooKeeperLoginTest {
   @Test
   void nodes_areOpenWithoutALogin() throws Exception {
     assertEquals(Set.of("world:anyone:31"), ownersWith("zookeeper://" + server.address() + root));
+  }
+
+  /** Of a client that was given, its ACL provider has no say; the settings have. */
+  @Test
+  void nodesOfAGivenClient_areAsTheSettingsSay() throws Exception {
+    try (CuratorFramework ann = curator(server.address(), "ann:s@cret");
+        CuratorFramework stranger = curator(server.address(), "");
+        Holdfast holdfast = Holdfast.builder()
+            .store(ZooKeeperStore.using(
+                ann,
+                ZooKeeperSettings.defaults().withRoot(root).withAcl(ZooDefs.Ids.CREATOR_ALL_ACL)))
+            .build();
+        Hold hold = holdfast.lock("held").acquire()) {
+      String folder = new ZooKeeperPaths(root).folder(LockKey.of("held"));
+      String node = folder + "/" + ann.getChildren().forPath(folder).get(0);
+      assertThrows(
+          KeeperException.NoAuthException.class, () -> stranger.delete().forPath(node));
+      assertThrows(
+          KeeperException.NoAuthException.class, () -> stranger.create().forPath(folder + "/x"));
+      assertTrue(hold.release());
+    }
   }
 
   /** A client that was given has a chroot: all is below it, and found under it by an address that names it. */

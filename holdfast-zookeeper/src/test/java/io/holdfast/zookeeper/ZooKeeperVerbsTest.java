@@ -2,6 +2,7 @@
 package io.holdfast.zookeeper;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -202,8 +203,10 @@ class ZooKeeperVerbsTest {
         LockNode.parse(LockNode.nameFor(id, 0x1a, false, -1) + "0000000003").orElseThrow();
     LockNode ours =
         LockNode.parse(LockNode.nameFor(id, 0x1b, false, -1) + "0000000004").orElseThrow();
-    assertEquals(ours, LockNode.of(List.of(old, ours), id, 0x1b));
-    assertNull(LockNode.of(List.of(old), id, 0x1b));
-    assertNull(LockNode.of(List.of(old, ours), new ClaimId("0".repeat(32), 8), 0x1b));
+    assertTrue(ours.isOf(id, 0x1b));
+    assertFalse(old.isOf(id, 0x1b));
+    assertFalse(ours.isOf(new ClaimId("0".repeat(32), 8), 0x1b));
+    assertEquals(ours, LockNode.at("/folder/" + ours.name(), List.of(old, ours)));
+    assertNull(LockNode.at("/folder/" + ours.name(), List.of(old)));
   }
 }
