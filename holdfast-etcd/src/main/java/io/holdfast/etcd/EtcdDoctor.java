@@ -197,12 +197,15 @@ final class EtcdDoctor {
           Level.WARNING,
           subject,
           "may end leases early (etcd issue 15247)",
-          "use 3.4.25, 3.5.9 or a later version"));
+          "use 3.4.31, 3.5.13 or a later version"));
     }
     return findings;
   }
 
-  /** Whether a former leader of this version may end leases of which the next one has renewed. */
+  /**
+   * Whether a former leader of this version may end leases that the next one has renewed, and may confirm renewals that
+   * the next one never hears of: until etcd's pull request 16822 it did not ask whether it still is the leader.
+   */
   static boolean endsLeasesEarly(String version) {
     Matcher parts = VERSION.matcher(version);
     if (!parts.matches()) {
@@ -211,7 +214,7 @@ final class EtcdDoctor {
     int major = Integer.parseInt(parts.group(1));
     int minor = Integer.parseInt(parts.group(2));
     int patch = Integer.parseInt(parts.group(3));
-    return major == 3 && (minor < 4 || (minor == 4 && patch < 25) || (minor == 5 && patch < 9));
+    return major == 3 && (minor < 4 || (minor == 4 && patch < 31) || (minor == 5 && patch < 13));
   }
 
   private CompletableFuture<List<Finding>> alarms(Client client) {

@@ -30,8 +30,9 @@ final class EtcdGuarantees {
           "All holds of a client with leases of one length share a lease of the server: a dead client's lock ends when"
               + " that lease does, which another hold of the same client may have renewed last.",
           "After a restart or a change of the leader leases begin anew: dead holders' locks last up to a lease longer.",
-          "Servers without the fix of etcd issue 15247 (before 3.4.25 and 3.5.9) may end leases early when a former"
-              + " leader was slow to notice that it is one: two can hold a lock until the old holder's next renewal.",
+          "Servers without the fix of etcd issue 15247 (before 3.4.31 and 3.5.13): a leader that stood still, and has not"
+              + " noticed that there is another one, may end leases that were renewed since, and may confirm renewals of"
+              + " which the other one does not hear: two can hold a lock until the old holder's next renewal.",
           "A cluster restored from a snapshot goes back: holds and tokens with it.",
           "A lease that is revoked, or a key that is deleted, by an operator ends holds without their holders' consent,"
               + " and so does a forced release; it is told at the next renewal.",

@@ -279,8 +279,9 @@ class EtcdVerbsTest {
 
   @Test
   void versionsThatEndLeasesEarly() {
-    assertThat(List.of("3.4.23", "3.5.8", "3.3.10")).allMatch(EtcdDoctor::endsLeasesEarly);
-    assertThat(List.of("3.4.25", "3.5.9", "3.6.0", "unknown"))
+    assertThat(List.of("3.3.10", "3.4.23", "3.4.30", "3.5.0", "3.5.9", "3.5.12"))
+        .allMatch(EtcdDoctor::endsLeasesEarly);
+    assertThat(List.of("3.4.31", "3.5.13", "3.6.0", "unknown"))
         .noneMatch(EtcdDoctor::endsLeasesEarly);
   }
 }
