@@ -70,8 +70,9 @@ public interface Hold extends AutoCloseable {
   void ensureValid();
 
   /**
-   * Returns a future that completes, once, if the hold is lost; never after a release. A copy: completing or cancelling
-   * it does nothing to the hold. Dependents run on the callback executor.
+   * Returns a future that completes, once, if the hold is lost; never after a release. It is done as soon as {@link
+   * #state()} says {@link HoldState#LOST}, also if it is asked for after the loss. A copy: completing or cancelling it does
+   * nothing to the hold. Dependents run on the callback executor, and may run a moment later.
    *
    * @return completes normally at the loss
    */

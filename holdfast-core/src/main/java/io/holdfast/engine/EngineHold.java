@@ -82,7 +82,9 @@ public final class EngineHold implements Hold, Outcome {
       // whoever marked the loss may not have seen a future that is made just now
       completeLost();
     }
-    return future.copy();
+    LostFuture copy = new LostFuture(own);
+    var unused = future.thenRun(() -> copy.complete(null));
+    return copy;
   }
 
   private CompletableFuture<@Nullable Void> lostFuture() {
