@@ -17,6 +17,11 @@ import java.util.random.RandomGenerator;
  * <h2>Failure</h2>
  *
  * See {@link DistributedLock}.
+ *
+ * <h2>Clones</h2>
+ *
+ * A client that is copied with its process (an image that is restored more than once: SnapStart, CRaC, CRIU, a virtual machine's
+ * copy) has the other one's id: the two do not exclude each other. Close it before, and make another one after.
  */
 public interface Holdfast extends AutoCloseable {
   /**
@@ -173,7 +178,8 @@ public interface Holdfast extends AutoCloseable {
     Builder scheduler(Scheduler scheduler);
 
     /**
-     * Sets the source of jitter and of the client's id. For tests; the default cannot be guessed.
+     * Sets the source of jitter and of the client's id. For tests; the default cannot be guessed. Two clients that draw
+     * the same numbers have the same id: each takes the other's claims for its own, and they do not exclude each other.
      *
      * @param random the generator; thread-safe
      * @return this

@@ -20,7 +20,7 @@ public final class StoreUnavailableException extends HoldfastException {
     FULL,
     /**
      * The store granted the lock, but fewer of its replicas confirmed that in time than were asked for, and the grant
-     * was given back. Told at once, also to who is ready to wait; trying again later may help.
+     * is being given back. Told at once, also to who is ready to wait; trying again later may help.
      */
     NOT_REPLICATED,
     /** What the store holds is not readable, or not ours, or newer than this version. It was left untouched. */

@@ -167,10 +167,9 @@ final class ClaimWait {
   /** Says why there is no answer, as an exception for a caller. */
   RuntimeException failure() {
     Throwable cause = trouble == null ? null : trouble.cause();
-    boolean givenBack = cause instanceof StoreException said
-        && said.notApplied()
+    boolean isAnswer = cause instanceof StoreException said
         && said.reason() == StoreUnavailableException.Reason.NOT_REPLICATED;
-    if (claimant.attempts.anyUnanswered() || (inStoreQueue && !givenBack)) {
+    if ((claimant.attempts.anyUnanswered() || inStoreQueue) && !isAnswer) {
       return new AcquireUnknownException(
           "asked " + engine.store.describe() + " for lock \"" + claimant.name()
               + "\" and got no answer: it may have been granted; it is being withdrawn",

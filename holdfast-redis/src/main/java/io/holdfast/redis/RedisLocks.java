@@ -3,7 +3,6 @@ package io.holdfast.redis;
 
 import io.holdfast.ConfigurationException;
 import io.holdfast.Moment;
-import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.Ended;
@@ -83,13 +82,9 @@ final class RedisLocks {
   /** The engine ends only claims of which something may be there. */
   private void failed(Claim claim, Throwable failure) {
     Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
-    if (cause instanceof StoreException said && said.notApplied()) {
-      if (said.reason() == Reason.NOT_REPLICATED) {
-        waits.over(claim);
-      } else {
-        waits.notApplied(claim);
-      }
-    } else if (cause instanceof ConfigurationException) {
+    boolean notApplied = cause instanceof ConfigurationException
+        || (cause instanceof StoreException said && said.notApplied());
+    if (notApplied) {
       waits.notApplied(claim);
     }
   }

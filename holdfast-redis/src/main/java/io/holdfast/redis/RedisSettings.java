@@ -17,7 +17,7 @@ import java.util.Objects;
  *     failover less likely to forget a hold, and fewer failures of replicas bearable; each grant and renewal waits for
  *     them, on a connection of its own. Default 0
  * @param replicasTimeout how long they have time, 10 ms to a minute; at most half of a request's time. A grant that was
- *     not confirmed by then is given back. Default 500 ms
+ *     not confirmed by then is given back, by the engine. Default 500 ms
  */
 public record RedisSettings(
     String prefix, Duration retention, int replicas, Duration replicasTimeout) {

@@ -19,21 +19,19 @@ import org.jspecify.annotations.Nullable;
  * The same servers, but a grant or a renewal counts only once replicas have confirmed it.
  *
  * <pre>
- *   attempt, granted  -> confirmed: granted;  not: ended again, and failed as not replicated
+ *   attempt, granted  -> confirmed: granted;  not: failed as not replicated, and may have been applied
  *   keep, held        -> confirmed: held;     not: unknown, so that no hold trusts a lease that only the primary knows
  *   keep, queued; end -> as they are: what a failover forgets of them costs time, and never exclusion
  * </pre>
+ *
+ * <p>What was not confirmed is ended by the engine, as whatever may have been applied. An attempt that ended it itself could
+ * end what a repetition of it, which the engine has sent meanwhile, was granted and has confirmed.
  *
  * <p>The release of another client may have written a grant, on a connection that we cannot WAIT on: a waiter that hears
  * of its grant asks once more, which writes the lease again.
  */
 final class ReplicatedRoute implements RedisRoute {
   private static final byte[] UNKNOWN = {'U'};
-  private static final byte[] NOTHING = {'0'};
-  private static final int CLAIM = 0;
-  private static final int GIVE_UP = 2;
-  private static final int RETENTION = 6;
-  private static final int CHANNEL = 7;
 
   private final String store;
   private final RedisRoute route;
@@ -50,7 +48,7 @@ final class ReplicatedRoute implements RedisRoute {
     if (script == RedisScript.ATTEMPT) {
       return runConfirmed(ReplicatedRoute::isGranted, script, of, arguments)
           .thenCompose(confirmed -> isGranted(confirmed.answer()) && isShort(confirmed)
-              ? giveBack(confirmed.replicas(), of, arguments)
+              ? CompletableFuture.failedStage(notReplicated(confirmed.replicas()))
               : CompletableFuture.completedStage(confirmed.answer()));
     }
     if (script == RedisScript.KEEP) {
@@ -92,32 +90,16 @@ final class ReplicatedRoute implements RedisRoute {
     return doubted;
   }
 
-  /** The attempt was answered, so that its end is the last that is heard of the claim. */
-  private CompletionStage<List<Object>> giveBack(long replicas, byte[][] of, byte[][] arguments) {
-    CompletableFuture<List<Object>> failed = new CompletableFuture<>();
-    route
-        .run(
-            RedisScript.END,
-            of,
-            arguments[CLAIM],
-            NOTHING,
-            arguments[GIVE_UP],
-            arguments[RETENTION],
-            arguments[CHANNEL])
-        .whenComplete(
-            (ended, failure) -> failed.completeExceptionally(notReplicated(replicas, failure)));
-    return failed;
-  }
-
-  private StoreException notReplicated(long replicas, @Nullable Throwable failure) {
-    String found = store + ": " + replicas + " of the " + rule.wanted()
-        + " replicas that holdfast.replicas asks for confirmed the grant within "
-        + rule.limit().toMillis() + " ms; ";
-    String then = failure == null
-        ? "it was given back; see to the replicas (INFO replication), or ask for fewer or for longer"
-            + " (holdfast.replicas-timeout)"
-        : "it could not be given back yet";
-    return new StoreException(found + then, Reason.NOT_REPLICATED, failure == null, failure);
+  private StoreException notReplicated(long replicas) {
+    return new StoreException(
+        store + ": " + replicas + " of the " + rule.wanted()
+            + " replicas that holdfast.replicas asks for confirmed the grant within "
+            + rule.limit().toMillis()
+            + " ms; it is given back; see to the replicas (INFO replication), or ask for fewer or for longer"
+            + " (holdfast.replicas-timeout)",
+        Reason.NOT_REPLICATED,
+        false,
+        null);
   }
 
   @Override

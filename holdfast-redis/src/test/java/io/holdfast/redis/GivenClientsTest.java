@@ -256,7 +256,7 @@ class GivenClientsTest {
     } finally {
       replica.resume();
     }
-    assertThat(given.admin().inspect("x")).isEmpty();
+    Await.until("it is given back", () -> given.admin().inspect("x").isEmpty());
   }
 
   private RedisServer replicaOf(RedisServer primary) {

@@ -9,21 +9,30 @@ import io.holdfast.ConfigurationException;
 import io.holdfast.DistributedLock;
 import io.holdfast.Hold;
 import io.holdfast.HoldState;
+import io.holdfast.Holder;
 import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.Finding.Level;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreAddress;
+import io.holdfast.spi.StoreException;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.log.Warns;
 import io.lettuce.core.ScriptOutputType;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -124,14 +133,63 @@ class RedisReplicasTest {
     try {
       assertThatThrownBy(() -> lock.tryAcquire().isPresent())
           .satisfies(e -> assertNotReplicated(e, 0, 1));
-      assertFree("x");
+      awaitFree("x");
       assertThatThrownBy(() -> lock.acquire(Await.PATIENCE).close())
           .satisfies(e -> assertNotReplicated(e, 0, 1));
-      assertFree("x");
+      awaitFree("x");
     } finally {
       replica.resume();
     }
     assertThat(acquire(lock).release()).isTrue();
+  }
+
+  /**
+   * The engine gives an attempt up and repeats it, and the first one turns out not to be confirmed: what the second was
+   * granted is the claim's until its end.
+   */
+  @Test
+  void attemptThatIsNotConfirmed_endsNothingOfItsRepetition() throws Exception {
+    RespProxy proxy = new RespProxy(primary.port());
+    open.add(proxy);
+    for (RedisScript each : RedisScript.values()) {
+      primary.call(redis -> redis.scriptLoad(each.text()));
+    }
+    Catch end = proxy.next("end", Fate.LATE_REQUEST);
+    RecordingStart start = new RecordingStart();
+    RedisStore store = RedisStore.at(StoreAddress.parse(proxy.uri() + "?holdfast.replicas=1"));
+    open.add(store);
+    store.start(start.runtime(), start);
+    Await.value(store.connect());
+    Claim claim = new Claim(
+        new ClaimId(start.runtime().client(), 1),
+        LockKey.of("x"),
+        1,
+        1,
+        Duration.ofMinutes(10),
+        false,
+        new Holder("tester", "host", 1, "main", ""));
+    replica.pause();
+    try {
+      StoreException failure = (StoreException) Await.value(store
+          .attempt(claim, Mode.TRY, Instant.MAX)
+          .handle((answer, failed) ->
+              failed instanceof CompletionException wrapped ? wrapped.getCause() : failed));
+      assertThat(failure.reason()).isEqualTo(Reason.NOT_REPLICATED);
+      assertThat(failure.notApplied()).isFalse();
+    } finally {
+      replica.resume();
+    }
+    Await.until(
+        "the repetition is confirmed",
+        () -> Await.value(store
+            .attempt(claim, Mode.TRY, Instant.MAX)
+            .handle((answer, failed) -> answer instanceof Answer.Granted)));
+    if (end.caught().isDone()) {
+      end.letGo();
+      Await.value(end.answered());
+    }
+    Long length = primary.call(redis -> redis.hstrlen("holdfast:{x}", "l"));
+    assertThat(length).as("a record with a claim").isGreaterThan(RECORD_WITHOUT_CLAIM);
   }
 
   /** A replica that is gone: told at once, also to who would wait; when it is back, locks are granted. */
@@ -140,7 +198,7 @@ class RedisReplicasTest {
     DistributedLock lock = client(ONE).lock("x", LONG);
     replica.kill();
     assertThatThrownBy(() -> lock.acquire().close()).satisfies(e -> assertNotReplicated(e, 0, 1));
-    assertFree("x");
+    awaitFree("x");
     replica.start();
     primary.awaitReplica(replica);
     assertThat(acquire(lock).release()).isTrue();
@@ -154,7 +212,7 @@ class RedisReplicasTest {
     replica.kill();
     assertThatThrownBy(() -> lock.tryAcquire().isPresent())
         .satisfies(e -> assertNotReplicated(e, 0, 1));
-    assertFree("x");
+    awaitFree("x");
   }
 
   /** More than there are: the caller is told how many there were. */
@@ -163,7 +221,7 @@ class RedisReplicasTest {
     DistributedLock lock = client("?holdfast.replicas=2").lock("x", LONG);
     assertThatThrownBy(() -> lock.tryAcquire().isPresent())
         .satisfies(e -> assertNotReplicated(e, 1, 2));
-    assertFree("x");
+    awaitFree("x");
     Finding finding = findings("?holdfast.replicas=2").stream()
         .filter(each -> each.subject().equals("replicas"))
         .findFirst()
@@ -234,7 +292,7 @@ class RedisReplicasTest {
     try {
       assertThat(hold.release()).isTrue();
       assertNotReplicated(Await.failure(waiter), 0, 1);
-      assertFree("x");
+      awaitFree("x");
     } finally {
       replica.resume();
     }
@@ -311,8 +369,9 @@ class RedisReplicasTest {
     });
   }
 
-  private void assertFree(String name) {
-    assertThat(client("").admin().inspect(name)).isEmpty();
+  private void awaitFree(String name) {
+    Holdfast client = client("");
+    Await.until("it is given back", () -> client.admin().inspect(name).isEmpty());
   }
 
   private void awaitWaiter() {

@@ -65,7 +65,7 @@ class ReplicasOverFailoverTest {
               assertThat(e.reason()).isEqualTo(Reason.NOT_REPLICATED);
               assertThat(e.getMessage()).contains("0 of the 1");
             });
-        assertThat(client.admin().inspect(here)).isEmpty();
+        Await.until("it is given back", () -> client.admin().inspect(here).isEmpty());
         assertThat(client.lock(there, LONG).acquire().release()).isTrue();
       } finally {
         replica.resume();
