@@ -82,12 +82,16 @@ final class JdbcSession {
     }
   }
 
-  private void begin() throws SQLException {
-    // a plain BEGIN, which neither a driver nor a pool takes note of, may have been left open; it is not ours to commit
+  /** A plain BEGIN, which neither a driver nor a pool takes note of, may have been left open. It is not ours to commit. */
+  private void rollBackWhatWasLeftOpen() throws SQLException {
     if (wasAutoCommit) {
       connection.setAutoCommit(false);
     }
     connection.rollback();
+  }
+
+  private void begin() throws SQLException {
+    rollBackWhatWasLeftOpen();
     connection.setAutoCommit(true);
     if (setup.readCommitted() && isolation != Connection.TRANSACTION_READ_COMMITTED) {
       connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
