@@ -74,6 +74,21 @@ class SourcesTest {
     assertThat(looked).isGreaterThan(200);
   }
 
+  /** What comes after a line of the engine's log must happen, though the line cannot be written. */
+  @Test
+  void engine_logsWhereNothingIsThrown() throws IOException {
+    int looked = 0;
+    for (Path source : Sources.javaFiles(Sources.ROOT.resolve("holdfast-core"))) {
+      if (source.toString().contains(MAIN.toString()) && !source.endsWith("Log.java")) {
+        looked++;
+        assertThat(Files.readString(source))
+            .as("%s", Sources.ROOT.relativize(source))
+            .doesNotContain("getLogger(");
+      }
+    }
+    assertThat(looked).isGreaterThan(50);
+  }
+
   /** Without the annotation, users' tools take every reference for "may be null, or not". */
   @Test
   void everyPackage_isNullMarked() throws IOException {

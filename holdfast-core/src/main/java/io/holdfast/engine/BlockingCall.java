@@ -10,8 +10,6 @@ import org.jspecify.annotations.Nullable;
  * parks a real thread, the simulator none.
  */
 final class BlockingCall {
-  private static final System.Logger LOG = System.getLogger("io.holdfast");
-
   /** What it may take until a store that blocks a thread notices that the request's time is up. */
   private static final long LATE_NANOS = 1_000_000_000L;
 
@@ -129,7 +127,7 @@ final class BlockingCall {
 
   private void giveBack(EngineHold hold) {
     boolean stillOurs = hold.releaseQuietly(true);
-    LOG.log(Level.DEBUG, "lock={0}: hold ended before it was taken, ours={1}", lock.key, stillOurs);
+    Log.log(Level.DEBUG, "lock={0}: hold ended before it was taken, ours={1}", lock.key, stillOurs);
   }
 
   /** Whether the lock was offered to this call: any other park on the way here may have used up the wake-up. */

@@ -7,8 +7,6 @@ import java.util.concurrent.atomic.LongAdder;
 
 /** Runs users' code on the callback executor: what it throws is caught, logged and counted. */
 final class Callbacks {
-  private static final System.Logger LOG = System.getLogger("io.holdfast");
-
   private final Executor executor;
   private final LongAdder failures = new LongAdder();
 
@@ -21,9 +19,9 @@ final class Callbacks {
     Runnable guarded = () -> guard(task);
     try {
       executor.execute(guarded);
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) {
       // closed, full, or no thread to be had: late on a wrong thread is better than never
-      LOG.log(
+      Log.thrown(
           Level.DEBUG, "the callback executor refused a task; it runs on the calling thread", e);
       guarded.run();
     }
@@ -36,9 +34,13 @@ final class Callbacks {
   void guard(Runnable task) {
     try {
       task.run();
-    } catch (RuntimeException | Error e) {
-      LOG.log(Level.WARNING, "a callback failed", e);
+    } catch (Throwable e) {
       failures.increment();
+      if (e instanceof InterruptedException) {
+        // not to be declared in Java, but in other languages
+        Thread.currentThread().interrupt();
+      }
+      Log.thrown(Level.WARNING, "a callback failed", e);
     }
   }
 }

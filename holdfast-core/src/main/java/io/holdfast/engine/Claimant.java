@@ -179,8 +179,8 @@ final class Claimant extends Alarm {
   void granted(Grant grant, Later later) {
     // a further attempt may be under way; it stays counted as unanswered, but nothing waits for it
     attempts.giveUp();
-    Tenure fresh = new Tenure(this, grant);
     Moment now = lane.engine.ticker.now();
+    Tenure fresh = new Tenure(this, grant, now);
     if (fresh.leftNanos(now) <= 0) {
       refuseGrant(waiting().add(Failures.grantedTooLate()), later);
       return;
@@ -445,7 +445,7 @@ final class Claimant extends Alarm {
   void clockJumped() {
     lane.step(later -> {
       if (phase == Phase.HELD && tenure != null) {
-        tenure.due(later);
+        tenure.clockJumped(later);
       }
     });
   }

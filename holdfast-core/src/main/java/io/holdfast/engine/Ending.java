@@ -19,7 +19,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Whoever released waits for {@link #first}: the first thing that the store says, or the end of the request's time.
  */
 final class Ending {
-  private static final System.Logger LOG = System.getLogger("io.holdfast");
   private static final long PAUSE_NANOS = 10_000_000L;
   private static final long FINAL_GRACE_NANOS = 1_000_000_000L;
 
@@ -224,7 +223,7 @@ final class Ending {
       claimant.wakeAt(now + pauseNanos);
       return;
     }
-    LOG.log(
+    Log.log(
         Level.WARNING,
         "lock={0} claim={1}: the store did not confirm its end; its lease must have ended by now",
         claimant.name(),
@@ -241,7 +240,7 @@ final class Ending {
     try {
       now = claimant.lane.engine.store.time();
     } catch (RuntimeException | Error e) {
-      LOG.log(Level.WARNING, "the store's module does not tell the time", e);
+      Log.thrown(Level.WARNING, "the store's module does not tell the time", e);
       return most;
     }
     Duration left = Duration.between(now, claimant.attempts.lastGiveUp());

@@ -39,8 +39,6 @@ import org.jspecify.annotations.Nullable;
 final class Engine implements Holdfast {
   static final CompletableFuture<Boolean> YES = CompletableFuture.completedFuture(true);
   static final CompletableFuture<Boolean> NO = CompletableFuture.completedFuture(false);
-  private static final System.Logger LOG = System.getLogger("io.holdfast");
-
   final LockStore store;
   final StoreTraits traits;
   final Guarantees guarantees;
@@ -101,7 +99,7 @@ final class Engine implements Holdfast {
   }
 
   private static void late(long nanos) {
-    LOG.log(
+    Log.log(
         Level.WARNING,
         "the timer ran {0} ms late: the process was paused or starved; leases were not renewed"
             + " meanwhile",

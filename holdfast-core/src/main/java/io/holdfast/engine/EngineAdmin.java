@@ -16,8 +16,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Asks the store and waits. */
 final class EngineAdmin implements LockAdmin {
-  private static final System.Logger LOG = System.getLogger("io.holdfast");
-
   private final Engine engine;
 
   EngineAdmin(Engine engine) {
@@ -50,7 +48,7 @@ final class EngineAdmin implements LockAdmin {
     LockKey key = LockKey.of(seen.name());
     long revision = Tokens.revision(seen.token());
     boolean ended = answer(() -> engine.store.evict(key, revision), seen.name());
-    LOG.log(
+    Log.log(
         Level.INFO,
         "lock={0} token={1}: forced release, ended={2}",
         key,

@@ -21,8 +21,6 @@ import org.jspecify.annotations.Nullable;
  * by the next renewal.
  */
 public final class EngineHold implements Hold, Outcome {
-  private static final System.Logger LOG = System.getLogger("io.holdfast");
-
   private final Lane lane;
   private final Ownership own;
 
@@ -140,7 +138,7 @@ public final class EngineHold implements Hold, Outcome {
     try {
       return releaseAndWait(now);
     } catch (HoldfastException e) {
-      LOG.log(
+      Log.thrown(
           Level.WARNING,
           "lock=" + lockName() + " token=" + token()
               + ": the store did not confirm the release; it goes on in the background",

@@ -12,8 +12,6 @@ import org.jspecify.annotations.Nullable;
  * A chain of wake-ups that breaks once would leave every lease without renewal, and every loss untold.
  */
 final class FallbackScheduler implements Scheduler {
-  private static final System.Logger LOG = System.getLogger("io.holdfast");
-
   private final Scheduler given;
   private final String clientName;
   private final ReentrantLock lock = new ReentrantLock();
@@ -31,7 +29,7 @@ final class FallbackScheduler implements Scheduler {
     Scheduled scheduled;
     try {
       scheduled = Objects.requireNonNull(given.schedule(task, delayNanos), "scheduled");
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) {
       SystemScheduler thread = refused(e);
       return thread == null ? () -> {} : thread.schedule(task, delayNanos);
     }
@@ -55,7 +53,7 @@ final class FallbackScheduler implements Scheduler {
     } finally {
       lock.unlock();
     }
-    LOG.log(
+    Log.thrown(
         times == 1 ? Level.WARNING : Level.DEBUG,
         "the scheduler of client " + clientName + " refused a task, for the " + times
             + ". time; it runs on a thread of the client's own",

@@ -105,12 +105,10 @@ final class FutureRequest<T> extends Request {
         .releaseAsync(true)
         .whenComplete((ours, failure) -> {
           if (failure != null) {
-            System.getLogger("io.holdfast")
-                .log(
-                    System.Logger.Level.WARNING,
-                    "lock=" + hold.lockName()
-                        + ": a grant that nobody took is still being given back",
-                    failure);
+            Log.thrown(
+                System.Logger.Level.WARNING,
+                "lock=" + hold.lockName() + ": a grant that nobody took is still being given back",
+                failure);
           }
         });
   }

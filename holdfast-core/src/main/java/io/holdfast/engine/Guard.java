@@ -8,15 +8,13 @@ import java.lang.System.Logger.Level;
  * next from happening: a thread that is not woken would wait for ever.
  */
 final class Guard {
-  private static final System.Logger LOG = System.getLogger("io.holdfast");
-
   private Guard() {}
 
   static void run(Runnable step) {
     try {
       step.run();
-    } catch (RuntimeException | Error e) {
-      LOG.log(Level.ERROR, "an internal step failed; please report this", e);
+    } catch (Throwable e) {
+      Log.thrown(Level.ERROR, "an internal step failed; please report this", e);
     }
   }
 }

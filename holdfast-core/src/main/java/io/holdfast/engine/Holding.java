@@ -17,8 +17,6 @@ import org.jspecify.annotations.Nullable;
  * hand. The other half of the {@link Lane}'s state machine, under the same lock.
  */
 final class Holding {
-  private static final System.Logger LOG = System.getLogger("io.holdfast");
-
   /** This process's turn while others are known to wait; null while nobody is. */
   private @Nullable Turn turn;
 
@@ -238,7 +236,7 @@ final class Holding {
 
   private void tellLoss(Ownership own, @Nullable EngineHold hold) {
     var loss = Objects.requireNonNull(own.loss());
-    LOG.log(
+    Log.log(
         Level.WARNING,
         "lock={0} token={1}: hold lost: {2}",
         lane.key,
@@ -264,7 +262,7 @@ final class Holding {
 
   private void reportAbandoned(Ownership own, Moment now, Later later) {
     released(own, now, true, later);
-    later.add(() -> LOG.log(
+    later.add(() -> Log.log(
         Level.WARNING,
         "lock={0} token={1}: the hold was garbage-collected without being released; released"
             + " now",

@@ -26,7 +26,6 @@ import org.jspecify.annotations.Nullable;
  * has not ended in the store, and a release that was to keep the lock keeps it.
  */
 final class Reconciler extends Timed {
-  private static final System.Logger LOG = System.getLogger("io.holdfast");
   private static final Holder NOBODY = new Holder("reconciler", "", 0, "", "");
 
   private static final long LONGEST_PAUSE_NANOS = 60_000_000_000L;
@@ -138,7 +137,7 @@ final class Reconciler extends Timed {
     }
     own.forEach((id, key) -> {
       if (!engine.registry.knows(id)) {
-        LOG.log(Level.WARNING, "lock={0} claim={1}: forgotten claim ended", key, id);
+        Log.log(Level.WARNING, "lock={0} claim={1}: forgotten claim ended", key, id);
         GivenUp terms = terms(id, key);
         ends.add(engine.end(terms.claim, terms.keepFor, engine.store.time()).toCompletableFuture());
       }
@@ -165,7 +164,7 @@ final class Reconciler extends Timed {
 
   private void answered(int answered, List<ClaimId> seen, @Nullable Throwable failure) {
     if (failure != null) {
-      LOG.log(Level.DEBUG, "this client's claims were not reconciled; tried again", failure);
+      Log.thrown(Level.DEBUG, "this client's claims were not reconciled; tried again", failure);
       return;
     }
     lock.lock();

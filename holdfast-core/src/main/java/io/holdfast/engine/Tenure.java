@@ -35,12 +35,12 @@ final class Tenure extends Term {
 
   private boolean renewalUnderWay;
 
-  Tenure(Claimant claimant, Grant grant) {
+  Tenure(Claimant claimant, Grant grant, Moment now) {
     this.claimant = claimant;
     this.revision = grant.revision();
     extend(grant);
     this.renewSentNanos = anchorNanos();
-    this.nextRenewNanos = renewalDue();
+    this.nextRenewNanos = renewalDue(now);
   }
 
   @Override
@@ -48,8 +48,9 @@ final class Tenure extends Term {
     return claimant.lane.engine.granularityNanos;
   }
 
-  private long renewalDue() {
-    return onGrid(anchorNanos() + Validity.renewAfter(leaseNanos()));
+  /** After an answer: the lease is as old as the clock says that says more. */
+  private long renewalDue(Moment now) {
+    return onGrid(now.nanos() - sinceAnchor(now) + Validity.renewAfter(leaseNanos()));
   }
 
   private long onGrid(long dueNanos) {
@@ -79,6 +80,16 @@ final class Tenure extends Term {
   /** Looks at the clocks: loss, risk, renewal. Under the lane's lock, on the timer. */
   void due(Later later) {
     due(claimant.lane.engine.ticker.now(), later);
+  }
+
+  /** The machine slept, or its wall clock was set: the lease is older than the time of its renewal took for granted. */
+  void clockJumped(Later later) {
+    Moment now = claimant.lane.engine.ticker.now();
+    long due = renewalDue(now);
+    if (due - nextRenewNanos < 0) {
+      nextRenewNanos = due;
+    }
+    due(now, later);
   }
 
   void due(Moment now, Later later) {
@@ -148,7 +159,7 @@ final class Tenure extends Term {
     Moment now = claimant.lane.engine.ticker.now();
     if (leftOf(grant, now.nanos(), now.wallMillis()) > leftNanos(now)) {
       extend(grant);
-      nextRenewNanos = renewalDue();
+      nextRenewNanos = renewalDue(now);
     } else {
       nextRenewNanos = now.nanos() + Validity.retryAfter(leaseNanos());
     }

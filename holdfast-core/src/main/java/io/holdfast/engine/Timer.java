@@ -127,7 +127,8 @@ final class Timer {
       lock.unlock();
     }
     if (lateNanos > HEARTBEAT_NANOS / 2) {
-      late.late(lateNanos);
+      long told = lateNanos;
+      Guard.run(() -> late.late(told));
     }
     ticking = Thread.currentThread();
     try {

@@ -134,7 +134,7 @@ final class JdbcSeat {
       return opened;
     } catch (SQLException e) {
       throw JdbcErrors.ofConnecting(context.store(), kindOfConnecting(e), e);
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) {
       // a pool's, or a driver's, own; a class that is missing, or memory that is used up, says little without its name
       throw JdbcErrors.ofConnecting(
           context.store(), JdbcErrors.Kind.BROKEN, new SQLException(e.toString(), e));

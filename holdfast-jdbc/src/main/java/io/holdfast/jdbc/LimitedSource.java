@@ -142,6 +142,10 @@ final class LimitedSource implements JdbcSource {
     if (mine.failure instanceof SQLException failure) {
       throw failure;
     }
+    if (mine.failure != null) {
+      // a source that is not written in Java may throw what its method does not declare
+      throw new SQLException(mine.failure.toString(), "08001", mine.failure);
+    }
     Connection connection = mine.connection;
     if (connection == null) {
       throw new SQLTransientConnectionException(
@@ -184,7 +188,7 @@ final class LimitedSource implements JdbcSource {
     Throwable failure = null;
     try {
       connection = source.connect();
-    } catch (SQLException | RuntimeException | Error e) {
+    } catch (Throwable e) {
       failure = e;
     }
     if (!serve(mine, connection, failure) && connection != null) {

@@ -8,6 +8,7 @@ import io.holdfast.Ticker;
 import io.holdfast.spi.StoreException;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.contract.StoreContract;
+import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
@@ -59,6 +60,34 @@ class LimitedSourceTest {
     released.complete("");
     Await.until("the late one is given back", () -> closed.equals(List.of(1)));
     lane.close();
+  }
+
+  /** As a source that is written in Kotlin or Scala may. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void sourceThatThrowsWhatItDoesNotDeclare_hasFailed(boolean isLimited) {
+    StubSource source = new StubSource(time -> {
+      if (time == 1) {
+        throw LimitedSourceTest.<RuntimeException>undeclared(new IOException("no route"));
+      }
+      return connection(time);
+    });
+    JdbcLane lane =
+        JdbcLaneTest.lane(isLimited ? new LimitedSource(source, BRIEF, Ticker.system()) : source);
+
+    assertThat(Await.failure(lane.submit(session -> "done")))
+        .isInstanceOf(StoreException.class)
+        .hasMessageContaining("no route");
+    String done = Await.value(lane.submit(session -> "done"));
+
+    assertThat(done).isEqualTo("done");
+    assertThat(source.asked.get()).isEqualTo(2);
+    lane.close();
+  }
+
+  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+  private static <E extends Throwable> E undeclared(Throwable what) throws E {
+    throw (E) what;
   }
 
   /** In a pool that is used up it has waited for longer than the one that is asked for now. */

@@ -261,6 +261,52 @@ class RenewalTest {
     assertReason(hold, LossReason.LEASE_ENDED);
   }
 
+  /** The machine slept for most of the lease: it is renewed as soon as that is noticed, within a second. */
+  @Test
+  void slept_isRenewedAtOnce() throws Exception {
+    acquireSome();
+    clock.advance(Duration.ofSeconds(1));
+    clock.suspend(Duration.ofSeconds(25));
+    clock.advance(Duration.ofSeconds(1));
+    assertRenewedBefore(Duration.ofSeconds(2));
+  }
+
+  /** It slept while a renewal was under way: the answer is about a lease that is old by then. */
+  @Test
+  void slept_whileRenewing_isRenewedAtOnce() throws Exception {
+    acquireSome();
+    CompletableFuture<Boolean> awake = new CompletableFuture<>();
+    store.answers = right -> right.thenCombine(awake, (answers, now) -> answers);
+    clock.advance(LEASE.dividedBy(3));
+    clock.suspend(Duration.ofSeconds(18));
+    clock.advance(Duration.ofSeconds(1));
+    store.answers = right -> right;
+    awake.complete(true);
+    clock.advance(Duration.ofSeconds(1));
+    assertRenewedBefore(Duration.ofSeconds(2));
+  }
+
+  /** It slept while the lock was asked for. */
+  @Test
+  void slept_whileAcquiring_isRenewedAtOnce() throws Exception {
+    CompletableFuture<Boolean> awake = new CompletableFuture<>();
+    store.attempts = right -> right.thenCombine(awake, (answer, now) -> answer);
+    CompletableFuture<Hold> acquired = holdfast.lock("slow").acquireAsync().toCompletableFuture();
+    clock.suspend(Duration.ofSeconds(25));
+    clock.advance(Duration.ofSeconds(1));
+    awake.complete(true);
+    holds.add(acquired.get());
+    clock.advance(Duration.ofSeconds(1));
+    assertRenewedBefore(Duration.ofSeconds(2));
+  }
+
+  private void assertRenewedBefore(Duration ago) {
+    assertThat(holds).isNotEmpty().allSatisfy(hold -> {
+      assertThat(hold.state()).isEqualTo(HoldState.HELD);
+      assertThat(hold.remaining()).isGreaterThan(validFor(LEASE).minus(ago));
+    });
+  }
+
   private static Map<ClaimId, Kept> gone(Map<ClaimId, Kept> answers) {
     Map<ClaimId, Kept> gone = new HashMap<>();
     answers.keySet().forEach(claim -> gone.put(claim, new Kept.Gone()));
@@ -301,6 +347,7 @@ class RenewalTest {
   private static final class Tampered extends ForwardingStore {
     final List<ClaimId> claims = new ArrayList<>();
     UnaryOperator<CompletionStage<Map<ClaimId, Kept>>> answers = right -> right;
+    UnaryOperator<CompletionStage<Answer>> attempts = right -> right;
     int keeps;
 
     Tampered(MemoryDatabase database) {
@@ -310,7 +357,7 @@ class RenewalTest {
     @Override
     public CompletionStage<Answer> attempt(Claim claim, Mode mode, Instant giveUpAt) {
       claims.add(claim.id());
-      return super.attempt(claim, mode, giveUpAt);
+      return attempts.apply(super.attempt(claim, mode, giveUpAt));
     }
 
     @Override
