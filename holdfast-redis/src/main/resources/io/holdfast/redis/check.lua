@@ -1,5 +1,6 @@
--- Uses, once, every command that the other scripts use, so that a missing permission, a read-only server or a full one
--- is told at the first contact and never in the middle of a hold. Leaves nothing behind.
+#!lua flags=allow-oom
+-- Uses, once, every command that the other scripts use, so that a missing permission or a read-only server is told at
+-- the first contact and never in the middle of a hold. Leaves nothing behind.
 --
 -- KEYS   a key that no lock has, with :q and :w
 -- ARGV   channel

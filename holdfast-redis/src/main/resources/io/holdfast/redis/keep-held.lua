@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Extends held claims of several locks as keep.lua does, for less than half of what that costs, where the key lives long
 -- enough. Anything else is left as it is, for keep.lua to be asked.
 --

@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Uses, once, every command that the other scripts use on a lock, so that a missing permission is told at the first
 -- contact; sets the marker, or notices what has become of it.
 --

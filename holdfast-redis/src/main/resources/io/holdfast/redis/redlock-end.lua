@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Ends a claim at this node up to a number, and raises the last number seen to that, claim or no claim: an attempt with
 -- it that comes later is refused. With keepFor the vote stays taken, without a holder, until since + keepFor.
 --

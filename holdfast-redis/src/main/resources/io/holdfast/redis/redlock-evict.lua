@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Ends the grant that somebody looked at, held or kept, and no other one, at this node; raises the last number seen to
 -- it, so that no late attempt brings it back.
 --

@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Extends votes that claims have at this node, of several locks. Creates no vote and revives none; a node that may have
 -- forgotten extends nothing.
 --
