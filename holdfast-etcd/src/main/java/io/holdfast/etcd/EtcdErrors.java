@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -75,11 +76,13 @@ final class EtcdErrors {
     String said = text(cause);
     SSLException tls = find(SSLException.class, cause);
     if (tls != null) {
+      // a handshake comes before the request; what fails later may have been applied
+      boolean early = find(SSLHandshakeException.class, cause) != null;
       return new StoreException(
           store + ": TLS failed: " + tls.getMessage()
               + "; holdfast.tls-ca names the authorities to trust, holdfast.tls-cert and holdfast.tls-key what we show",
-          Reason.REFUSED,
-          true,
+          early ? Reason.REFUSED : Reason.UNREACHABLE,
+          early,
           cause);
     }
     for (Meaning each : MEANINGS) {

@@ -123,10 +123,15 @@ final class Calls implements ClientInterceptor {
 
   /** Loses the answer of a request, after some others of its kind. */
   void lose(String method, int after) {
+    lose(method, after, Status.UNAVAILABLE.withDescription("the connection broke"));
+  }
+
+  /** The same, and says why. */
+  void lose(String method, int after, Status why) {
     rule(method, after, new Act() {
       @Override
       public <Q, A> ClientCall<Q, A> on(MethodDescriptor<Q, A> method, ClientCall<Q, A> call) {
-        return new Changed<>(call, answer -> null);
+        return new Changed<>(call, answer -> null, why);
       }
     });
   }
@@ -141,7 +146,8 @@ final class Calls implements ClientInterceptor {
             answer -> answer.toString().contains(unless)
                 ? answer
                 : method.parseResponse(new SequenceInputStream(
-                    method.streamResponse(answer), new ByteArrayInputStream(fields))));
+                    method.streamResponse(answer), new ByteArrayInputStream(fields))),
+            Status.OK);
       }
     });
   }
@@ -240,10 +246,12 @@ final class Calls implements ClientInterceptor {
 
   private static final class Changed<Q, A> extends SimpleForwardingClientCall<Q, A> {
     private final Change<A> change;
+    private final Status whenLost;
 
-    Changed(ClientCall<Q, A> call, Change<A> change) {
+    Changed(ClientCall<Q, A> call, Change<A> change, Status whenLost) {
       super(call);
       this.change = change;
+      this.whenLost = whenLost;
     }
 
     @Override
@@ -263,8 +271,7 @@ final class Calls implements ClientInterceptor {
 
         @Override
         public void onClose(Status status, Metadata trailers) {
-          super.onClose(
-              lost ? Status.UNAVAILABLE.withDescription("the connection broke") : status, trailers);
+          super.onClose(lost ? whenLost : status, trailers);
         }
       };
       super.start(told, headers);

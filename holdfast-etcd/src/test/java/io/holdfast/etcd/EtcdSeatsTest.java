@@ -16,6 +16,7 @@ import io.holdfast.spi.Ended.Outcome;
 import io.holdfast.spi.Kept;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
+import io.holdfast.spi.StoreException;
 import io.holdfast.testkit.Await;
 import java.time.Duration;
 import java.time.Instant;
@@ -24,6 +25,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
+import javax.net.ssl.SSLException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -125,6 +127,23 @@ class EtcdSeatsTest {
     assertThat(etcd.mine(next).key).isNotEqualTo(key);
     late.letGo();
     assertThat(Await.value(late.asked())).isInstanceOf(Answer.Late.class);
+    assertHolds(next);
+  }
+
+  /** Only a handshake that fails says that nothing was sent: any other failure of TLS may come after the server's answer. */
+  @Test
+  void attemptWhoseConnectionBreaksInTls_leavesItsKeyToNobody() {
+    Claim first = etcd.claim();
+    calls.lose("Txn", 0, Status.UNAVAILABLE.withCause(new SSLException("bad record")));
+    assertThat(Await.failure(etcd.ask(first, Mode.QUEUE)))
+        .isInstanceOfSatisfying(StoreException.class, e -> {
+          assertThat(e.notApplied()).isFalse();
+          assertThat(e).hasMessageContaining("bad record");
+        });
+    ByteSequence key = etcd.mine(first).key;
+    assertThat(etcd.end(first).outcome()).isEqualTo(Outcome.RELEASED);
+    Claim next = etcd.holder();
+    assertThat(etcd.mine(next).key).isNotEqualTo(key);
     assertHolds(next);
   }
 

@@ -204,8 +204,8 @@ final class ZooKeeperSession implements ConnectionStateListener {
 
   /**
    * Notices what Curator does not tell: that the handle was closed, or replaced while the framework takes itself for
-   * connected; or that an application's client is connected again, which a listener before ours may keep from us for as
-   * long as it waits for a lock. Called on the timer.
+   * connected; or that there is a connection again, which Curator tells once: a listener before ours may keep it from us
+   * for as long as it waits for a lock, and the handle may not have been given to us then. Called on the timer.
    */
   synchronized void look() {
     Link now = link;
@@ -213,7 +213,7 @@ final class ZooKeeperSession implements ConnectionStateListener {
       over();
       replaced = true;
     }
-    boolean untold = started && link == null && !ours && !closing;
+    boolean untold = started && link == null && !closing;
     if ((replaced || untold) && curator.getZookeeperClient().isConnected()) {
       reconnected();
     }

@@ -9,14 +9,10 @@ import io.holdfast.Holdfast;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.spi.LockKey;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
-import org.apache.zookeeper.server.NIOServerCnxnFactory;
-import org.apache.zookeeper.server.ZooKeeperServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -28,34 +24,29 @@ import org.junit.jupiter.api.io.TempDir;
 class CounterAtItsEndTest {
   private static final String LOCK = "a";
 
-  private ZooKeeperServer server;
-  private NIOServerCnxnFactory connections;
+  private ServerInThisJvm server;
   private String uri;
   private String folder;
 
   @BeforeEach
   void start(@TempDir Path data) throws Exception {
-    server = new ZooKeeperServer(data.toFile(), data.toFile(), 1000);
-    server.setMaxSessionTimeout(60_000);
-    connections = new NIOServerCnxnFactory();
-    connections.configure(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 20);
-    connections.startup(server);
-    uri = "zookeeper://127.0.0.1:" + connections.getLocalPort() + "/counted";
+    server = new ServerInThisJvm(data);
+    uri = "zookeeper://" + server.address() + "/counted";
     folder = new ZooKeeperPaths("/counted").folder(LockKey.of(LOCK));
   }
 
   @AfterEach
   void stop() {
-    connections.shutdown();
+    server.close();
   }
 
   private void count(int children) {
-    server.getZKDatabase().getDataTree().getNode(folder).stat.setCversion(children);
+    server.node(folder).stat.setCversion(children);
   }
 
   private void deleteFolder() throws Exception {
-    try (CuratorFramework operator = CuratorFrameworkFactory.newClient(
-        "127.0.0.1:" + connections.getLocalPort(), new RetryOneTime(100))) {
+    try (CuratorFramework operator =
+        CuratorFrameworkFactory.newClient(server.address(), new RetryOneTime(100))) {
       operator.start();
       operator.delete().deletingChildrenIfNeeded().forPath(folder);
     }
@@ -93,8 +84,7 @@ class CounterAtItsEndTest {
       assertThat(before.release()).isTrue();
       count((1 << 30) + 5);
       try (Hold hold = holdfast.lock(LOCK).tryAcquire().orElseThrow()) {
-        String name =
-            server.getZKDatabase().getDataTree().getChildren(folder, null, null).get(0);
+        String name = server.node(folder).getChildren().iterator().next();
         assertThat(LockNode.parse(name).orElseThrow().isLeaving()).as(name).isFalse();
         assertThat(hold.isValid()).isTrue();
       }
