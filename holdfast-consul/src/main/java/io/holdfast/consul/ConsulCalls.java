@@ -63,11 +63,11 @@ final class ConsulCalls {
   }
 
   private CompletableFuture<ConsulTxn.Answer> txn(ConsulTxn txn, Way way) {
+    String body = txn.write(address.namespace(), address.partition());
     return ask(
         way,
-        "PUT",
-        "/v1/txn?consistent",
-        txn.write(address.namespace(), address.partition()),
+        true,
+        new ConsulHttp.Question("PUT", "/v1/txn?consistent", body, timeout),
         status -> status == OK || status == ConsulErrors.CONFLICT,
         response -> answer(response));
   }
@@ -107,11 +107,13 @@ final class ConsulCalls {
         response -> entry(key, response));
   }
 
+  /** Lists keys. That this fails tells nothing of the connection: there may be too many of them for a request's time. */
   CompletableFuture<List<ConsulEntry>> list(String prefix) {
+    String path = "/v1/kv/" + encode(prefix) + "?recurse=true&consistent";
     return ask(
-        "GET",
-        "/v1/kv/" + encode(prefix) + "?recurse=true&consistent",
-        "",
+        http::send,
+        false,
+        new ConsulHttp.Question("GET", path, "", timeout),
         status -> status == OK || status == NOT_FOUND,
         response -> {
           List<ConsulEntry> entries = new ArrayList<>();
@@ -136,6 +138,7 @@ final class ConsulCalls {
         sent,
         judged(
             sent.reply(),
+            true,
             status -> status == OK || status == NOT_FOUND,
             response -> new Seen(
                 entry(key, response), response.headers().firstValueAsLong(INDEX).orElse(0))));
@@ -225,18 +228,17 @@ final class ConsulCalls {
       String body,
       Function<Integer, Boolean> isAnswer,
       Function<ConsulHttp.Reply, T> read) {
-    return ask(http::send, method, path, body, isAnswer, read);
+    return ask(
+        http::send, true, new ConsulHttp.Question(method, path, body, timeout), isAnswer, read);
   }
 
   private <T extends @Nullable Object> CompletableFuture<T> ask(
       Way way,
-      String method,
-      String path,
-      String body,
+      boolean disturbs,
+      ConsulHttp.Question question,
       Function<Integer, Boolean> isAnswer,
       Function<ConsulHttp.Reply, T> read) {
-    ConsulHttp.Question question = new ConsulHttp.Question(method, path, body, timeout);
-    return judged(way.send(question), isAnswer, read).exceptionallyCompose(failure -> {
+    return judged(way.send(question), disturbs, isAnswer, read).exceptionallyCompose(failure -> {
       if (!ConsulErrors.isRefused(failure) || !address.isTokenRead()) {
         return CompletableFuture.failedFuture(failure);
       }
@@ -247,12 +249,13 @@ final class ConsulCalls {
         // it is being written; that the request was refused says more
         return CompletableFuture.failedFuture(failure);
       }
-      return judged(http.send(question), isAnswer, read);
+      return judged(http.send(question), disturbs, isAnswer, read);
     });
   }
 
   private <T extends @Nullable Object> CompletableFuture<T> judged(
       CompletableFuture<ConsulHttp.Reply> asked,
+      boolean disturbs,
       Function<Integer, Boolean> isAnswer,
       Function<ConsulHttp.Reply, T> read) {
     CompletableFuture<T> told = new CompletableFuture<>();
@@ -269,7 +272,9 @@ final class ConsulCalls {
         answered();
         told.complete(answer);
       } catch (RuntimeException e) {
-        if (failure == null || !ConsulErrors.isCancelled(failure)) {
+        // an agent that wants fewer requests is there; the renewals decide what becomes of the holds
+        boolean isThere = response != null && ConsulErrors.isTooMany(response.status());
+        if (disturbs && !isThere && (failure == null || !ConsulErrors.isCancelled(failure))) {
           failed(e);
         }
         told.completeExceptionally(e);

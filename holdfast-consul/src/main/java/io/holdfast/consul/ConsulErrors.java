@@ -34,6 +34,11 @@ final class ConsulErrors {
     return cause instanceof ConnectException || cause instanceof HttpConnectTimeoutException;
   }
 
+  /** Says whether the agent allows no more requests or connections for now. */
+  static boolean isTooMany(int status) {
+    return status == TOO_MANY;
+  }
+
   /** Says whether we have cancelled the request ourselves; the JDK's client tells that wrapped. */
   static boolean isCancelled(Throwable failure) {
     return unwrap(failure) instanceof CancellationException;

@@ -90,6 +90,35 @@ class ConsulStubTest {
     assertThat(other.asked).hasSize(2);
   }
 
+  /** What the client has is listed after each hiccup: if that puts holds at risk, it is the next hiccup. */
+  @Test
+  void listThatFails_disturbsNoHold() {
+    ConsulStore store = store("");
+    grant(store, claim());
+    agent.script = asked -> asked.isFor("recurse")
+        ? StubAgent.Reply.of(500, "No known Consul servers")
+        : Optional.empty();
+    Await.failure(store.own());
+    assertThat(engine.told).doesNotContain("disturbed");
+  }
+
+  /** The agent allows a client no more connections: those that wait are refused one, and the holds are renewed as before. */
+  @Test
+  void waitThatIsRefusedForTooManyConnections_disturbsNoHold() {
+    ConsulStore store = store("");
+    Claim mine = claim();
+    grant(store, mine);
+    for (StubAgent each : List.of(agent, other)) {
+      each.script = asked -> asked.isFor("?index=")
+          ? StubAgent.Reply.of(429, "Your IP is issuing too many concurrent connections")
+          : Optional.empty();
+    }
+    assertThat(Await.value(attempt(store, claim(), Mode.QUEUE))).isInstanceOf(Answer.Busy.class);
+    Await.until("the wait was refused", () -> agent.count("?index=") + other.count("?index=") >= 3);
+    assertThat(StubbedConsul.keep(store, mine)).isInstanceOf(Kept.Held.class);
+    assertThat(engine.told).doesNotContain("disturbed");
+  }
+
   /** The first question is asked again, of the next agent, when its time is up. */
   @Test
   void agentThatHangsAtFirst_isLeft() {

@@ -20,6 +20,9 @@ import javax.net.ssl.SSLException;
 
 /** Reads the address of a cluster's members. Its parts may be secret: nothing here is shown. */
 final class EtcdAddress {
+  /** In bytes: the keys of a lease come in one answer, and those of 50,000 holds are longer than the 4 MiB of gRPC. */
+  private static final int LONGEST_ANSWER = 256 * 1024 * 1024;
+
   private static final int PORT = 2379;
   private static final int HIGHEST_PORT = 65535;
   private static final Duration CONNECT = Duration.ofSeconds(2);
@@ -61,6 +64,7 @@ final class EtcdAddress {
     ClientBuilder builder = Client.builder()
         .endpoints(endpoints())
         .connectTimeout(connect)
+        .maxInboundMessageSize(LONGEST_ANSWER)
         .loadBalancerPolicy(SteadyBalancer.policy())
         // without a connection a request fails at once, as not sent; we ask again
         .waitForReady(false)

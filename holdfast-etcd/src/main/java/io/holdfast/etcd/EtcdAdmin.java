@@ -57,7 +57,7 @@ final class EtcdAdmin {
   private CompletableFuture<Duration> left(long lease) {
     return context
         .calls
-        .timeToLive(lease, false)
+        .timeToLive(lease)
         .thenApply(answer -> Duration.ofSeconds(Math.max(0, answer.getTTL())));
   }
 
@@ -178,7 +178,7 @@ final class EtcdAdmin {
   }
 
   private CompletableFuture<Map<ClaimId, LockKey>> under(EtcdLease.Term term) {
-    return context.calls.timeToLive(term.id, true).thenApply(answer -> {
+    return context.calls.keysOf(term.id).thenApply(answer -> {
       if (answer.getTTL() < 0) {
         term.gone();
       }

@@ -67,10 +67,15 @@ final class EtcdCalls {
     return ask(() -> client.getLeaseClient().keepAliveOnce(lease));
   }
 
-  CompletableFuture<LeaseTimeToLiveResponse> timeToLive(long lease, boolean withKeys) {
-    LeaseOption.Builder option = LeaseOption.builder();
-    LeaseOption wanted = withKeys ? option.withAttachedKeys().build() : option.build();
-    return ask(() -> client.getLeaseClient().timeToLive(lease, wanted));
+  CompletableFuture<LeaseTimeToLiveResponse> timeToLive(long lease) {
+    return ask(
+        () -> client.getLeaseClient().timeToLive(lease, LeaseOption.builder().build()));
+  }
+
+  /** Lists the keys of a lease. That this fails tells nothing of the connection: there may be too many of them. */
+  CompletableFuture<LeaseTimeToLiveResponse> keysOf(long lease) {
+    LeaseOption withKeys = LeaseOption.builder().withAttachedKeys().build();
+    return ask(() -> client.getLeaseClient().timeToLive(lease, withKeys), false);
   }
 
   /** Ends a lease that nobody uses. If that fails, it ends by itself. */
@@ -92,6 +97,10 @@ final class EtcdCalls {
 
   /** Asks, and says what a failure means. */
   <T> CompletableFuture<T> ask(Supplier<CompletableFuture<T>> question) {
+    return ask(question, true);
+  }
+
+  private <T> CompletableFuture<T> ask(Supplier<CompletableFuture<T>> question, boolean disturbs) {
     CompletionStage<T> asked;
     try {
       asked = question.get();
@@ -109,7 +118,9 @@ final class EtcdCalls {
         told.completeExceptionally(new LeaseGone(failure));
       } else {
         RuntimeException meaning = EtcdErrors.of(store, failure);
-        failed(meaning);
+        if (disturbs) {
+          failed(meaning);
+        }
         told.completeExceptionally(meaning);
       }
     });

@@ -177,7 +177,7 @@ final class EtcdEnding {
     CompletableFuture<Set<EtcdLease.Term>> all =
         CompletableFuture.completedFuture(new LinkedHashSet<>());
     for (EtcdLease.Term each : terms) {
-      all = all.thenCombine(context.calls.timeToLive(each.id, false), (alive, left) -> {
+      all = all.thenCombine(context.calls.timeToLive(each.id), (alive, left) -> {
         // whole seconds: 0 in the last one, -1 when it has ended
         if (left.getTTL() >= 0) {
           alive.add(each);

@@ -5,6 +5,7 @@ import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.GetResponse;
+import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.DeleteOption;
 import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.LeaseOption;
@@ -12,9 +13,13 @@ import io.etcd.jetcd.options.PutOption;
 import io.holdfast.testkit.Await;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /** Sees and changes what is on the server of these tests, past the stores under test, as an operator does. */
 final class EtcdOperator implements AutoCloseable {
+  /** The most that a server takes in one transaction unless it is told otherwise is 128. */
+  private static final int AT_ONCE = 100;
+
   final Client client = EtcdUnderTest.client().build();
   private final String prefix;
 
@@ -48,6 +53,17 @@ final class EtcdOperator implements AutoCloseable {
   void put(ByteSequence key, String value, long lease) {
     PutOption option = PutOption.builder().withLeaseId(lease).build();
     Await.value(client.getKVClient().put(key, bytes(value), option));
+  }
+
+  /** Puts many keys that are no claim's under a lease. */
+  void putMany(String beginning, int many, long lease) {
+    PutOption option = PutOption.builder().withLeaseId(lease).build();
+    for (int i = 0; i < many; i += AT_ONCE) {
+      Op[] puts = IntStream.range(i, Math.min(many, i + AT_ONCE))
+          .mapToObj(each -> Op.put(bytes(prefix + beginning + each), ByteSequence.EMPTY, option))
+          .toArray(Op[]::new);
+      Await.value(client.getKVClient().txn().Then(puts).commit());
+    }
   }
 
   void deleteAll() {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
+import io.grpc.Status;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
@@ -13,6 +14,7 @@ import io.holdfast.spi.Ended.Outcome;
 import io.holdfast.spi.Kept;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
+import io.holdfast.spi.StoreAddress;
 import io.holdfast.spi.StoreException;
 import io.holdfast.testkit.Await;
 import java.time.Duration;
@@ -179,6 +181,33 @@ class EtcdVerbsTest {
     etcd.end(holder);
     assertThat(etcd.awaitTurn(waiter)).isPositive();
     etcd.end(waiter);
+  }
+
+  /** What the client has is listed after each hiccup: if that puts holds at risk, it is the next hiccup. */
+  @Test
+  void listThatFails_disturbsNoHold() {
+    etcd.holder();
+    etcd.calls.refuse(
+        "LeaseTimeToLive", Status.RESOURCE_EXHAUSTED.withDescription("message exceeds maximum"));
+    Await.failure(store.own());
+    assertThat(etcd.engine.told).doesNotContain("disturbed");
+  }
+
+  /** With so many holds that their keys are more than gRPC takes for an answer unless it is told otherwise. */
+  @Test
+  void listOfManyKeys_isRead() {
+    RecordingStart engine = new RecordingStart();
+    try (EtcdStore own = EtcdStore.at(
+        StoreAddress.parse(EtcdUnderTest.server().uri() + "?holdfast.prefix=" + etcd.prefix))) {
+      own.start(engine.runtime(), engine);
+      Claim holder = engine.claim(LockKey.of("many"), LEASE);
+      Answer answer = Await.value(own.attempt(holder, Mode.TRY, own.time().plusSeconds(60)));
+      assertThat(answer).isInstanceOf(Answer.Granted.class);
+      long lease = operator.keys().get(0).getLease();
+      operator.putMany("x".repeat(1000), 5000, lease);
+      assertThat(Await.value(own.own())).containsOnlyKeys(holder.id());
+      Await.value(own.end(holder, Duration.ZERO, Instant.MIN));
+    }
   }
 
   /** A kept lock has a lease of its own, keeps its place, and is none of the client's claims any more. */
