@@ -11,9 +11,10 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Attempts and ends. A request runs on the thread that brings it if the connection is free, the file is not busy, and
- * nobody stands in line; that is the usual case, and costs no change of threads. Else it stands in line, and the
- * writer's thread takes what waits there, several requests in one transaction.
+ * Attempts and ends. A request runs on the thread that brings it if that waits for the outcome, the connection is free,
+ * the file is not busy, and nobody stands in line; that is the usual case, and costs no change of threads. Else it stands
+ * in line, and the writer's thread takes what waits there, several requests in one transaction. A thread that does not
+ * wait, the engine's timer above all, is never kept by a disk that stands still: it has to tell losses meanwhile.
  *
  * <p>Requests are never reordered once they stand in line, and nothing passes by the line. An {@code end} that is
  * called after an {@code attempt} has returned is therefore run after it, whatever the clocks say.
@@ -41,7 +42,8 @@ final class SqliteWriter {
   }
 
   <T> CompletionStage<T> submit(SqliteRequest<T> request) {
-    if (standing.get() == 0 && lane.turn.tryLock()) {
+    boolean waits = context.runtime().callerWaits().getAsBoolean();
+    if (waits && standing.get() == 0 && lane.turn.tryLock()) {
       boolean done;
       try {
         done = runHere(request);

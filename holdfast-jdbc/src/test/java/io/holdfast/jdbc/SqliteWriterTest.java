@@ -21,7 +21,10 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -35,6 +38,8 @@ class SqliteWriterTest {
   private final List<String> concluded = new CopyOnWriteArrayList<>();
   private SqliteWriter writer;
 
+  private final AtomicBoolean callerWaits = new AtomicBoolean(true);
+
   /** How often no thread can be made. */
   private final AtomicInteger threadless = new AtomicInteger();
 
@@ -46,7 +51,8 @@ class SqliteWriterTest {
         Ticker.system(),
         (task, delayNanos) -> () -> {},
         new SplittableRandom(1),
-        Duration.ofSeconds(2));
+        Duration.ofSeconds(2),
+        callerWaits::get);
     SqliteContext context = new SqliteContext(options, "sqlite:locks.db", runtime, new NoEvents());
     ThreadPoolExecutor thread = SqliteContext.thread("writer");
     ThreadFactory usual = thread.getThreadFactory();
@@ -96,6 +102,21 @@ class SqliteWriterTest {
         .isInstanceOf(CompletionException.class)
         .hasCauseInstanceOf(LinkageError.class);
     assertThat(Client.get(writer.submit(new Step("next", () -> {})))).isEqualTo("next");
+  }
+
+  /** The engine's timer tells losses while the disk stands still, for however long. */
+  @Test
+  void aCallerThatDoesNotWait_neverMeetsTheDisk() {
+    AtomicReference<@Nullable Thread> at = new AtomicReference<>();
+    Runnable notes = () -> at.set(Thread.currentThread());
+    Client.get(writer.submit(new Step("opens the file", () -> {})));
+
+    Client.get(writer.submit(new Step("waits", () -> {}, notes)));
+    assertThat(at.get()).isSameAs(Thread.currentThread());
+
+    callerWaits.set(false);
+    Client.get(writer.submit(new Step("does not wait", () -> {}, notes)));
+    assertThat(at.get()).isNotNull().isNotSameAs(Thread.currentThread());
   }
 
   /** No thread can be made just now: who stands in line hears of it, and the next one is served. */

@@ -32,7 +32,7 @@ final class RedisWaits {
 
   /** {@code claim revision lease othersWait}, as {@code lock.lua} publishes it. */
   private static final Pattern GRANTED =
-      Pattern.compile("([0-9a-f]+-\\d+) (\\d{1,18}) (\\d{1,18}) ([01])");
+      Pattern.compile("([0-9a-f]+-\\d{1,18}) (\\d{1,18}) (\\d{1,18}) ([01])");
 
   private static final System.Logger LOG = System.getLogger("io.holdfast.redis");
 
