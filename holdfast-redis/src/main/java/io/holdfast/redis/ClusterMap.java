@@ -18,12 +18,31 @@ final class ClusterMap {
 
   /** Where a node listens. */
   record Endpoint(String host, int port) {
-    /** Reads {@code HOST:PORT}; without a host it is that of the node that said so. */
+    /** Reads {@code HOST:PORT}; without a known host it is that of the node that said so. */
     static Endpoint parse(String text, Endpoint said) {
       int colon = text.lastIndexOf(':');
       String host = text.substring(0, colon);
       return new Endpoint(
-          host.isEmpty() ? said.host : host, Integer.parseInt(text.substring(colon + 1)));
+          isUnknown(host) ? said.host : host, Integer.parseInt(text.substring(colon + 1)));
+    }
+
+    /** A node that goes by its host's name, and has not announced one, is told as a question mark. */
+    private static boolean isUnknown(String host) {
+      return host.isEmpty() || host.equals("?");
+    }
+
+    /** Reads a node of CLUSTER SLOTS: host, port, id, and from Redis 7.0 on what else it goes by, its address too. */
+    private static Endpoint read(List<?> node, Endpoint said) {
+      String host = text(node.get(0));
+      List<?> more = node.size() > 3 && node.get(3) instanceof List<?> names ? names : List.of();
+      for (int i = 0; isUnknown(host) && i + 1 < more.size(); i += 2) {
+        host = text(more.get(i)).equals("ip") ? text(more.get(i + 1)) : host;
+      }
+      return new Endpoint(isUnknown(host) ? said.host : host, Math.toIntExact((Long) node.get(1)));
+    }
+
+    private static String text(@Nullable Object part) {
+      return part instanceof byte[] bytes ? new String(bytes, StandardCharsets.UTF_8) : "";
     }
 
     @Override
@@ -45,12 +64,7 @@ final class ClusterMap {
     @Nullable Endpoint[] slots = new @Nullable Endpoint[SLOTS];
     for (Object each : answer) {
       List<?> range = (List<?>) each;
-      List<?> primary = (List<?>) range.get(2);
-      String host =
-          primary.get(0) instanceof byte[] bytes ? new String(bytes, StandardCharsets.UTF_8) : "";
-      Endpoint owner =
-          new Endpoint(host.isEmpty() || host.equals("?") ? said.host : host, Math.toIntExact((Long)
-              primary.get(1)));
+      Endpoint owner = Endpoint.read((List<?>) range.get(2), said);
       Arrays.fill(
           slots,
           Math.toIntExact((Long) range.get(0)),

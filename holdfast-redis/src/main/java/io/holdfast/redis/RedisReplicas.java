@@ -36,9 +36,20 @@ final class RedisReplicas {
    */
   record Rule(int wanted, Duration limit) {
     static final Rule NONE = new Rule(0, Duration.ofMillis(500));
+    private static final Duration SHORTEST = Duration.ofMillis(1);
 
     boolean asks() {
       return wanted > 0;
+    }
+
+    /**
+     * Half of a request's time is the most that replicas get: the other half is for saying that they did not confirm. Not
+     * less than what WAIT counts in, for to wait zero of them is to wait for ever.
+     */
+    Rule within(Duration requestTimeout) {
+      Duration half = requestTimeout.dividedBy(2);
+      Duration most = half.compareTo(SHORTEST) < 0 ? SHORTEST : half;
+      return limit.compareTo(most) <= 0 ? this : new Rule(wanted, most);
     }
   }
 
@@ -74,10 +85,8 @@ final class RedisReplicas {
   private final List<Request> next = new ArrayList<>();
   private boolean busy;
 
-  /** Half of a request's time is the most that replicas get: the other half is for saying that they did not confirm. */
   RedisReplicas(Rule asked, RedisNode node, StoreRuntime runtime) {
-    Duration most = runtime.requestTimeout().dividedBy(2);
-    this.rule = asked.limit().compareTo(most) <= 0 ? asked : new Rule(asked.wanted(), most);
+    this.rule = asked.within(runtime.requestTimeout());
     this.node = node;
     this.runtime = runtime;
   }

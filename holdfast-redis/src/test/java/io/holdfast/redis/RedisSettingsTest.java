@@ -4,6 +4,7 @@ package io.holdfast.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.redis.RedisReplicas.Rule;
 import io.holdfast.spi.StoreAddress;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -46,6 +47,15 @@ class RedisSettingsTest {
         .replicasTimeout(Duration.ofMinutes(1))
         .build();
     assertThat(most.prefix()).isEqualTo(least.prefix()).isEmpty();
+  }
+
+  /** WAIT counts in milliseconds, and waits for ever for none of them. */
+  @Test
+  void replicas_haveHalfOfARequestsTime_andNeverNone() {
+    Rule rule = new Rule(1, Duration.ofMillis(500));
+    assertThat(rule.within(Duration.ofSeconds(2))).isEqualTo(rule);
+    assertThat(rule.within(Duration.ofMillis(200)).limit()).isEqualTo(Duration.ofMillis(100));
+    assertThat(rule.within(Duration.ofMillis(1)).limit()).isEqualTo(Duration.ofMillis(1));
   }
 
   /** The message names all that is wrong, with what was given and what may be. */

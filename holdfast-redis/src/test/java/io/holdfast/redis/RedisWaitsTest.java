@@ -11,6 +11,7 @@ import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.LockKey;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** What is remembered of a wait, and until when: for as long as the engine will end it, or a push may come. */
@@ -71,6 +72,19 @@ class RedisWaitsTest {
     assertThat(start.told).hasSize(1);
     waits.over(claim);
     assertThat(waits.size()).isZero();
+  }
+
+  /** Others may publish on the channel, too; what they say must not end the connection that hears it. */
+  @Test
+  void messageThatIsNotOurs_isIgnored() {
+    waits.asks(claim, now);
+    for (String each : List.of(
+        "0123456789abcdef0123456789abcdef-99999999999999999999 1000 5000000 0",
+        claim.id() + " 1000 5000000",
+        "")) {
+      waits.received(each.getBytes(StandardCharsets.US_ASCII));
+    }
+    assertThat(start.told).isEmpty();
   }
 
   /** Where replicas have to confirm, a push only says that it is time to ask. */
