@@ -46,8 +46,7 @@ final class Waiting {
     try {
       forAnswer(future.handle((value, failure) -> Boolean.TRUE), nanos, null, "");
     } catch (io.holdfast.HoldfastException e) {
-      System.getLogger("io.holdfast")
-          .log(System.Logger.Level.DEBUG, "not everything was confirmed in time", e);
+      Log.thrown(System.Logger.Level.DEBUG, "not everything was confirmed in time", e);
     }
   }
 }

@@ -292,6 +292,7 @@ final class RedisCluster implements RedisRoute {
   /** A node has said who has the slot now. */
   RedisNode moved(int slot, String to, RedisNode said) {
     Endpoint owner = endpoint(to, said);
+    // of two threads that correct it at once one may be overwritten: that costs a redirection, until the scout has looked
     map = map.with(slot, owner);
     lookSoon();
     return opened(owner);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.redis.ClusterMap.Endpoint;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -18,7 +19,7 @@ class ClusterMapTest {
     return text.getBytes(StandardCharsets.US_ASCII);
   }
 
-  private static Endpoint read(Object... primary) {
+  private static @Nullable Endpoint read(Object... primary) {
     List<Object> range = List.of(0L, 16_383L, List.of(primary));
     return ClusterMap.read(List.of(range), SAID).owner(1);
   }

@@ -88,11 +88,13 @@ final class ZooKeeperSessions {
     if (closed) {
       return main;
     }
-    ZooKeeperSession session = open.computeIfAbsent(millis, length -> {
-      ZooKeeperSession fresh = make(length);
+    ZooKeeperSession fresh = make(millis);
+    ZooKeeperSession other = open.putIfAbsent(millis, fresh);
+    if (other == null) {
       fresh.start();
-      return fresh;
-    });
+    }
+    // one that was not started has nothing to be closed
+    ZooKeeperSession session = other == null ? fresh : other;
     if (closed) {
       // perhaps it was not there yet when the others were closed
       closes(session, () -> {});
