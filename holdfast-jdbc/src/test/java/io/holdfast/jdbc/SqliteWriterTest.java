@@ -11,6 +11,7 @@ import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.Grant;
 import io.holdfast.spi.StoreEvents;
 import io.holdfast.spi.StoreRuntime;
+import io.holdfast.testkit.Await;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -111,8 +112,10 @@ class SqliteWriterTest {
     Runnable notes = () -> at.set(Thread.currentThread());
     Client.get(writer.submit(new Step("opens the file", () -> {})));
 
-    Client.get(writer.submit(new Step("waits", () -> {}, notes)));
-    assertThat(at.get()).isSameAs(Thread.currentThread());
+    Await.until("it runs here, as soon as the line is empty", () -> {
+      Client.get(writer.submit(new Step("waits", () -> {}, notes)));
+      return Thread.currentThread().equals(at.get());
+    });
 
     callerWaits.set(false);
     Client.get(writer.submit(new Step("does not wait", () -> {}, notes)));
