@@ -1,4 +1,4 @@
-#!lua flags=allow-oom
+#!lua flags=allow-oom,allow-cross-slot-keys
 -- Ends a claim, held or queued; touches no other claim. A lock that is free after it goes to the first living waiter.
 -- With keepFor the lock stays taken, without a holder, until since + keepFor.
 --

@@ -1,4 +1,4 @@
-#!lua flags=allow-oom
+#!lua flags=allow-oom,allow-cross-slot-keys
 -- Ends the grant that somebody looked at, held or kept, and no other one; the lock goes to the first living waiter.
 --
 -- KEYS   the record, its queue, its waiters

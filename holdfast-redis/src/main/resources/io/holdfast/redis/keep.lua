@@ -1,4 +1,4 @@
-#!lua flags=allow-oom
+#!lua flags=allow-oom,allow-cross-slot-keys
 -- Extends held claims and refreshes queued ones, of several locks. Creates nothing and revives nothing, but grants a
 -- free lock to the claim if it is the first to wait.
 --

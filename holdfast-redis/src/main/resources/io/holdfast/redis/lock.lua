@@ -171,7 +171,8 @@ local function othersWait(lock)
 end
 
 -- Tells a waiter's client. In a cluster the holder has a sixth line, the tag of a channel at this node: what is published
--- there does not go to the other nodes. Where nobody hears it, or the tag's slot has left, the plain channel is taken.
+-- there does not go to the other nodes. Where nobody hears it, or the tag's slot has left, the plain channel is taken. The
+-- tag is of another slot than the lock: a script whose first line says what it may do must say that it may use both.
 local function tell(channel, holder, message)
   local tag = string.match(holder, '^[^\n]*\n[^\n]*\n[^\n]*\n[^\n]*\n[^\n]*\n({%d+})$')
   local told = tag and redis.pcall('SPUBLISH', channel .. tag, message)

@@ -91,9 +91,8 @@ class FirstQuestionsTest {
 
   private static void assertRefused(String otherwise) {
     String[] keys = {"{}", "{}:q", "{}:w"};
-    assertThatThrownBy(() -> REDIS
-            .redis()
-            .eval(otherwise + RedisScript.CHECK.text(), ScriptOutputType.MULTI, keys, "test:"))
+    String script = ShortWayTest.afterTheFirstLine(RedisScript.CHECK.text(), otherwise);
+    assertThatThrownBy(() -> REDIS.redis().eval(script, ScriptOutputType.MULTI, keys, "test:"))
         .isInstanceOfSatisfying(
             RedisCommandExecutionException.class,
             refused -> assertThat(RedisErrors.of("test", refused))

@@ -149,15 +149,15 @@ class ShortWayTest {
     assertThat(script).containsOnlyOnce(SHORT_ANSWER);
     return said(
         redis,
-        afterItsFirstLine(script.replace(SHORT_ANSWER, IS_HELD)),
+        afterTheFirstLine(script.replace(SHORT_ANSWER, IS_HELD), SHORT_ARGUMENTS),
         new String[] {keys[0]},
         new String[] {"aa-", Integer.toString(number), lease});
   }
 
-  /** The first line says what the script may do. */
-  private static String afterItsFirstLine(String script) {
+  /** Puts something into a script that begins with what it may do. */
+  static String afterTheFirstLine(String script, String more) {
     int second = script.indexOf('\n') + 1;
-    return script.substring(0, second) + SHORT_ARGUMENTS + script.substring(second);
+    return script.substring(0, second) + more + script.substring(second);
   }
 
   /** Returns the kind of the answer, and its flag: what is left between them differs by the time that passes. */
