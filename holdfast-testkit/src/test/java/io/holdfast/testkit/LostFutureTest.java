@@ -47,7 +47,7 @@ class LostFutureTest {
     Hold hold = holdfast.lock("x", FIXED).acquire();
     CompletableFuture<@Nullable Void> before = hold.lost();
     AtomicInteger ran = new AtomicInteger();
-    CompletableFuture<@Nullable Void> dependent = before.thenRun(ran::incrementAndGet);
+    var dependent = before.thenRun(ran::incrementAndGet);
     assertThat(before.isDone()).isFalse();
     clock.advance(Duration.ofSeconds(11));
     assertThat(hold.state()).isEqualTo(HoldState.LOST);
