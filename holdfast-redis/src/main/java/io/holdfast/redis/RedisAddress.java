@@ -6,6 +6,7 @@ import io.holdfast.spi.StoreAddress;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.SslVerifyMode;
+import io.lettuce.core.StaticCredentialsProvider;
 import java.io.File;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
@@ -179,12 +180,13 @@ final class RedisAddress {
     authenticate(builder, decode(text.substring(0, colon)), decode(text.substring(colon + 1)));
   }
 
+  /**
+   * The driver is given what it need not wait for: where it has to, it may hand out a connection (7.7.0) that refuses
+   * requests, because a thread of its own is still about to say that it is connected.
+   */
   private static void authenticate(RedisURI.Builder builder, String user, String password) {
-    if (user.isEmpty()) {
-      builder.withPassword(password.toCharArray());
-    } else {
-      builder.withAuthentication(user, password.toCharArray());
-    }
+    builder.withAuthentication(
+        new StaticCredentialsProvider(user.isEmpty() ? null : user, password.toCharArray()));
   }
 
   private String decode(String text) {

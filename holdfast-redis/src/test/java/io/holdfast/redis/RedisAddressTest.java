@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.ConfigurationException;
 import io.holdfast.spi.StoreAddress;
+import io.lettuce.core.RedisCredentials;
+import io.lettuce.core.RedisCredentialsProvider.ImmediateRedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslVerifyMode;
 import java.time.Duration;
@@ -54,6 +56,32 @@ class RedisAddressTest {
         new RedisAddress(StoreAddress.parse("redis-cluster://me:secret@a,[::1]:7000/")).uris();
     assertThat(uris).extracting(RedisURI::getHost).containsExactly("a", "::1");
     assertThat(uris).extracting(RedisURI::getPort).containsExactly(6379, 7000);
+  }
+
+  /** A driver that has to wait for them may hand out a connection before it can be used. */
+  @Test
+  void login_isKnownWithoutWaiting() {
+    RedisURI one = uri("redis://me:p%40ss@a");
+    assertThat(login(one)).isEqualTo("me p@ss");
+    RedisURI sentinels = uri(
+        "redis-sentinel://:secret@a/x?holdfast.sentinel-password=guess&holdfast.sentinel-user=asks");
+    assertThat(login(sentinels)).isEqualTo("null secret");
+    assertThat(sentinels.getSentinels())
+        .extracting(RedisAddressTest::login)
+        .containsExactly("asks guess");
+    assertThat(new RedisAddress(StoreAddress.parse("redis-cluster://me:secret@a,b")).uris())
+        .extracting(RedisAddressTest::login)
+        .containsOnly("me secret");
+    assertThat(new RedlockAddress(StoreAddress.parse("redlock://me:secret@a,b,c")).nodes())
+        .extracting(RedisAddressTest::login)
+        .containsOnly("me secret");
+  }
+
+  private static String login(RedisURI of) {
+    assertThat(of.getCredentialsProvider()).isInstanceOf(ImmediateRedisCredentialsProvider.class);
+    RedisCredentials login =
+        ((ImmediateRedisCredentialsProvider) of.getCredentialsProvider()).resolveCredentialsNow();
+    return login.getUsername() + " " + new String(login.getPassword());
   }
 
   /** One word means TLS with all servers: the sentinels, the nodes of a cluster, those of Redlock. */
