@@ -52,13 +52,17 @@ final class JdbcSession {
   private final AtomicReference<Use> use = new AtomicReference<>(Use.USED);
 
   private JdbcSession(
-      Connection connection, JdbcTables tables, JdbcDialect.Setup setup, int timeoutMillis)
+      Connection connection,
+      JdbcTables tables,
+      JdbcDialect.Setup setup,
+      boolean wasAutoCommit,
+      int timeoutMillis)
       throws SQLException {
     this.connection = connection;
     this.tables = tables;
     this.setup = setup;
+    this.wasAutoCommit = wasAutoCommit;
     this.timeoutMillis = timeoutMillis;
-    wasAutoCommit = connection.getAutoCommit();
     isolation = connection.getTransactionIsolation();
   }
 
@@ -73,7 +77,12 @@ final class JdbcSession {
       int before = connection.getNetworkTimeout();
       // first of all: every question after it may be the one that is not answered
       connection.setNetworkTimeout(HERE, timeoutMillis);
-      JdbcSession session = new JdbcSession(connection, tables, dialect.setup(connection), before);
+      boolean wasAutoCommit = connection.getAutoCommit();
+      rollBackWhatWasLeftOpen(connection, wasAutoCommit);
+      // what is asked and set from here on is the session's, and no transaction's
+      connection.setAutoCommit(true);
+      JdbcSession session =
+          new JdbcSession(connection, tables, dialect.setup(connection), wasAutoCommit, before);
       session.begin();
       return session;
     } catch (SQLException | RuntimeException | Error e) {
@@ -83,7 +92,8 @@ final class JdbcSession {
   }
 
   /** A plain BEGIN, which neither a driver nor a pool takes note of, may have been left open. It is not ours to commit. */
-  private void rollBackWhatWasLeftOpen() throws SQLException {
+  private static void rollBackWhatWasLeftOpen(Connection connection, boolean wasAutoCommit)
+      throws SQLException {
     if (wasAutoCommit) {
       connection.setAutoCommit(false);
     }
@@ -91,8 +101,6 @@ final class JdbcSession {
   }
 
   private void begin() throws SQLException {
-    rollBackWhatWasLeftOpen();
-    connection.setAutoCommit(true);
     if (setup.readCommitted() && isolation != Connection.TRANSACTION_READ_COMMITTED) {
       connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
     }

@@ -185,7 +185,22 @@ final class PostgresDialect extends ServerDialect {
       proxied = isProxied(connection);
       proxyKnown = true;
     }
-    return proxied ? new Setup(false, "", "", Pgjdbc.prepareNothing(connection)) : Setup.NOTHING;
+    if (proxied) {
+      return new Setup(false, "", "", Pgjdbc.prepareNothing(connection));
+    }
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery("SELECT current_setting('lock_timeout')")) {
+      row.next();
+      return new Setup(true, waits("1s"), waits(row.getString(1)));
+    }
+  }
+
+  /**
+   * For rows and tables. A process of the server that waits for one does not notice that the driver has hung up; with no
+   * limit, each repetition leaves one more of them, until the server takes no more connections of any client.
+   */
+  private static String waits(String longest) {
+    return "SET lock_timeout = '" + longest + "'";
   }
 
   /** Says whether a proxy that lends sessions out stands in between: it greets with numbers of its own. */

@@ -14,6 +14,7 @@ import io.holdfast.testkit.Await;
 import io.holdfast.testkit.sql.SqlKind;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
@@ -44,6 +45,12 @@ class GivenSourceTest {
     config.setConnectionTimeout(refuses ? 1000 : 10_000);
     config.setAutoCommit(false);
     config.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
+    // or what it sets on PostgreSQL is rolled back with the transaction that the pool sets it in
+    config.setIsolateInternalQueries(true);
+    config.setConnectionInitSql(
+        kind == SqlKind.POSTGRESQL
+            ? "SET lock_timeout = '47s'"
+            : "SET SESSION innodb_lock_wait_timeout = 47");
     return new HikariDataSource(config);
   }
 
@@ -70,10 +77,45 @@ class GivenSourceTest {
         assertThat(connection.getTransactionIsolation())
             .isEqualTo(Connection.TRANSACTION_SERIALIZABLE);
         assertThat(connection.getNetworkTimeout()).isZero();
+        assertThat(longestWait(kind, connection)).startsWith("47");
       }
       for (Connection each : all) {
         each.close();
       }
+    }
+  }
+
+  private static String longestWait(SqlKind kind, Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(
+            kind == SqlKind.POSTGRESQL
+                ? "SHOW lock_timeout"
+                : "SELECT @@SESSION.innodb_lock_wait_timeout")) {
+      row.next();
+      return row.getString(1);
+    }
+  }
+
+  /** A server does not notice that a driver hung up on a statement that waits: it has to give that up by itself. */
+  @ParameterizedTest
+  @EnumSource
+  void statementThatWaitsForARow_isGivenUpByTheServer(SqlKind kind) throws Exception {
+    JdbcDialect dialect = JdbcOptions.DEFAULT.dialect(kind == SqlKind.POSTGRESQL, "test");
+    try (Holdfast holdfast = Holdfast.connect(kind.shared().storeUri())) {
+      holdfast.lock("waited-for").acquire().close();
+    }
+    try (Connection other = kind.shared().connect();
+        Statement statement = other.createStatement()) {
+      other.setAutoCommit(false);
+      statement.execute("SELECT * FROM holdfast_lock FOR UPDATE");
+      JdbcSession session =
+          JdbcSession.open(kind.shared().connect(), dialect, JdbcOptions.DEFAULT.tables(), 60_000);
+      assertThatThrownBy(() -> session.execute("UPDATE holdfast_lock SET rev = rev"))
+          .isInstanceOfSatisfying(
+              SQLException.class,
+              e -> assertThat(dialect.kind(e)).isEqualTo(JdbcErrors.Kind.AGAIN));
+      other.rollback();
+      session.giveBack();
     }
   }
 
