@@ -35,6 +35,9 @@ interface JdbcDialect {
   /** A hold that was extended or ended. */
   record Done(long revision, boolean othersWait, long nowUs) {}
 
+  /** The holds that were extended, and the claims whose rows others keep locked. A claim in neither holds nothing. */
+  record Extended(Map<ClaimId, Done> held, Set<ClaimId> locked) {}
+
   /** The rows of some locks, and when they were read. */
   record Read(Map<String, LockRow> rows, long nowUs) {}
 
@@ -102,8 +105,8 @@ interface JdbcDialect {
   @Nullable
   Done end(JdbcSession session, Claim claim, long keepForUs) throws SQLException;
 
-  /** Extends holds; who is missing holds nothing. */
-  Map<ClaimId, Done> keep(JdbcSession session, Collection<Claim> claims) throws SQLException;
+  /** Extends holds. A row that others keep locked costs no other claim its extension. */
+  Extended keep(JdbcSession session, Collection<Claim> claims) throws SQLException;
 
   /** Reads the rows of some locks; those without one are missing. */
   Read read(JdbcSession session, Collection<LockKey> names) throws SQLException;

@@ -51,10 +51,10 @@ final class JdbcKeeper {
   private Map<ClaimId, Kept> keep(JdbcSession session, List<Claim> claims) throws SQLException {
     Map<ClaimId, Kept> kept = new HashMap<>();
     Moment anchor = context.now();
-    Map<ClaimId, JdbcDialect.Done> held = dialect.keep(session, claims);
+    JdbcDialect.Extended extended = dialect.keep(session, claims);
     List<Claim> fair = new ArrayList<>();
     for (Claim claim : claims) {
-      JdbcDialect.Done done = held.get(claim.id());
+      JdbcDialect.Done done = extended.held().get(claim.id());
       if (done != null) {
         context.clock().heard(done.nowUs());
         kept.put(
@@ -63,16 +63,24 @@ final class JdbcKeeper {
       } else if (claim.fair()) {
         fair.add(claim);
       } else {
-        kept.put(claim.id(), waiting.contains(claim.id()) ? new Kept.Queued() : new Kept.Gone());
+        kept.put(claim.id(), without(claim, waiting.contains(claim.id()), extended));
       }
     }
     if (!fair.isEmpty()) {
       Set<ClaimId> queued = dialect.refresh(session, fair, Waiting.WAITER_LEASE_US);
       for (Claim claim : fair) {
-        kept.put(claim.id(), queued.contains(claim.id()) ? new Kept.Queued() : new Kept.Gone());
+        kept.put(claim.id(), without(claim, queued.contains(claim.id()), extended));
       }
     }
     return kept;
+  }
+
+  /** What is told of a claim that was not extended. */
+  private static Kept without(Claim claim, boolean waits, JdbcDialect.Extended extended) {
+    if (waits) {
+      return new Kept.Queued();
+    }
+    return extended.locked().contains(claim.id()) ? new Kept.Unknown() : new Kept.Gone();
   }
 
   void close() {

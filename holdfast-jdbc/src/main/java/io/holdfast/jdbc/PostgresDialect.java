@@ -44,6 +44,7 @@ final class PostgresDialect extends ServerDialect {
 
   private static final String FULL_QUEUE = "54000";
   private static final String DIVISION_BY_ZERO = "22012";
+  private static final String LOCK_NOT_AVAILABLE = "55P03";
 
   private static final String ENTER =
       INTO_QUEUE + "ON CONFLICT (claim) DO UPDATE SET until_us = excluded.until_us";
@@ -378,6 +379,11 @@ final class PostgresDialect extends ServerDialect {
   @Override
   public boolean canTell() {
     return true;
+  }
+
+  @Override
+  boolean isLockedRow(SQLException e) {
+    return LOCK_NOT_AVAILABLE.equals(e.getSQLState());
   }
 
   @Override

@@ -186,16 +186,64 @@ abstract class ServerDialect implements JdbcDialect {
       throws SQLException;
 
   @Override
-  public final Map<ClaimId, Done> keep(JdbcSession session, Collection<Claim> claims)
-      throws SQLException {
-    Map<ClaimId, Done> kept = new HashMap<>();
+  public final Extended keep(JdbcSession session, Collection<Claim> claims) throws SQLException {
+    Map<ClaimId, Done> held = new HashMap<>();
+    Set<ClaimId> locked = new HashSet<>();
     for (Map.Entry<Long, List<Claim>> group : by(ServerDialect::leaseUs, claims).entrySet()) {
       for (List<Claim> some : chunks(group.getValue())) {
-        keep(session, some, group.getKey(), kept);
+        try {
+          keep(session, some, group.getKey(), held);
+        } catch (SQLException e) {
+          if (!isLockedRow(e)) {
+            throw e;
+          }
+          keepUnlocked(session, some, group.getKey(), held, locked);
+        }
       }
     }
-    return kept;
+    return new Extended(held, locked);
   }
+
+  /** Extends those whose rows are not locked just now: to wait for one that stays locked would lose all the others. */
+  private void keepUnlocked(
+      JdbcSession session,
+      List<Claim> claims,
+      long leaseUs,
+      Map<ClaimId, Done> held,
+      Set<ClaimId> locked)
+      throws SQLException {
+    Set<String> unlocked = unlocked(session, names(claims));
+    List<Claim> some = new ArrayList<>();
+    for (Claim claim : claims) {
+      if (unlocked.contains(claim.name().name())) {
+        some.add(claim);
+      } else {
+        locked.add(claim.id());
+      }
+    }
+    if (!some.isEmpty()) {
+      keep(session, some, leaseUs, held);
+    }
+  }
+
+  /** Returns those of some names whose rows nobody has locked; a name without a row is missing too. */
+  Set<String> unlocked(JdbcSession session, List<String> names) throws SQLException {
+    PreparedStatement select = statement(
+        session,
+        "SELECT name FROM {lock} WHERE name IN (" + places(names.size())
+            + ") FOR UPDATE SKIP LOCKED");
+    bindAll(names, 1, (at, name) -> bindName(select, at, name));
+    Set<String> unlocked = new HashSet<>();
+    try (ResultSet row = select.executeQuery()) {
+      while (row.next()) {
+        unlocked.add(readName(row, 1));
+      }
+    }
+    return unlocked;
+  }
+
+  /** Says whether a statement was given up because others kept a row locked for too long. */
+  abstract boolean isLockedRow(SQLException e);
 
   /** Extends holds of one lease, as many as a statement takes; adds those that were extended. */
   abstract void keep(JdbcSession session, List<Claim> claims, long leaseUs, Map<ClaimId, Done> kept)

@@ -101,16 +101,18 @@ class GivenSourceTest {
   @EnumSource
   void statementThatWaitsForARow_isGivenUpByTheServer(SqlKind kind) throws Exception {
     JdbcDialect dialect = JdbcOptions.DEFAULT.dialect(kind == SqlKind.POSTGRESQL, "test");
+    String waitedFor = "'waited-for'";
     try (Holdfast holdfast = Holdfast.connect(kind.shared().storeUri())) {
       holdfast.lock("waited-for").acquire().close();
     }
     try (Connection other = kind.shared().connect();
         Statement statement = other.createStatement()) {
       other.setAutoCommit(false);
-      statement.execute("SELECT * FROM holdfast_lock FOR UPDATE");
+      statement.execute("SELECT * FROM holdfast_lock WHERE name = " + waitedFor + " FOR UPDATE");
       JdbcSession session =
           JdbcSession.open(kind.shared().connect(), dialect, JdbcOptions.DEFAULT.tables(), 60_000);
-      assertThatThrownBy(() -> session.execute("UPDATE holdfast_lock SET rev = rev"))
+      assertThatThrownBy(
+              () -> session.execute("UPDATE holdfast_lock SET rev = rev WHERE name = " + waitedFor))
           .isInstanceOfSatisfying(
               SQLException.class,
               e -> assertThat(dialect.kind(e)).isEqualTo(JdbcErrors.Kind.AGAIN));

@@ -22,8 +22,12 @@ import io.holdfast.testkit.process.Tunnel;
 import io.holdfast.testkit.sql.PostgresServer;
 import io.holdfast.testkit.sql.SqlKind;
 import io.holdfast.testkit.sql.SqlServer;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Tag;
@@ -67,6 +71,30 @@ class SqlFaultsTest {
           server.query("SELECT id FROM information_schema.processlist WHERE user = 'holdfast'")) {
         server.execute("KILL " + id);
       }
+    }
+  }
+
+  /** Somebody keeps the row of one lock locked until its hold is lost: the client's other holds are none the worse. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "MYSQL")
+  @Warns("lock=x0 .*hold lost")
+  void rowThatStaysLocked_losesOneHold(SqlKind kind) throws Exception {
+    SqlServer server = kind.shared();
+    server.dropTables();
+    try (Holdfast one = SqlUnderTest.patient(SqlUnderTest.uri(server)).build();
+        Connection connection = server.connect();
+        Statement statement = connection.createStatement()) {
+      List<Hold> holds = new ArrayList<>();
+      for (int i = 0; i < 20; i++) {
+        holds.add(one.lock("x" + i, Renewals.OPTIONS).acquire());
+      }
+      Hold first = holds.remove(0);
+      connection.setAutoCommit(false);
+      statement.executeUpdate("UPDATE holdfast_lock SET note = 'mine' WHERE name = 'x0'");
+      Await.until("the one is lost", () -> first.state() == HoldState.LOST);
+      assertThat(holds).allMatch(hold -> hold.state() == HoldState.HELD);
+      connection.rollback();
+      holds.forEach(hold -> assertThat(hold.release()).isTrue());
     }
   }
 

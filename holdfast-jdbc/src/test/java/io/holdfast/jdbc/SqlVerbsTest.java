@@ -175,6 +175,64 @@ class SqlVerbsTest {
         .forEach(each -> assertThat(kept.get(each.id())).isInstanceOf(Kept.Gone.class));
   }
 
+  /** A console without autocommit keeps the row of one lock locked: what is told of the others is as if it did not. */
+  @ParameterizedTest
+  @EnumSource
+  void keep_beyondALockedRow_extendsTheOthers(SqlKind kind) throws SQLException {
+    Client a = client(kind);
+    Client b = client(kind);
+    List<Claim> held = IntStream.range(0, 300).mapToObj(i -> a.claim("x" + i)).toList();
+    held.forEach(a::granted);
+    Claim gone = a.claim("x8");
+    Claim queued = b.fair("x7");
+    Claim waits = b.claim("x7");
+    b.busy(queued);
+    b.busy(waits);
+    List<Claim> claims = new ArrayList<>(held);
+    claims.add(gone);
+    try (Connection connection = server().connect();
+        Statement statement = connection.createStatement()) {
+      connection.setAutoCommit(false);
+      statement.executeUpdate("UPDATE holdfast_lock SET note = 'mine' WHERE name = 'x7'");
+      Map<ClaimId, Kept> kept = Client.get(a.store.keep(claims));
+      assertThat(kept.get(held.get(7).id())).isInstanceOf(Kept.Unknown.class);
+      assertThat(kept.get(held.get(299).id())).isInstanceOf(Kept.Held.class);
+      if (!server().version().contains("5.7")) {
+        assertThat(kept.values()).filteredOn(Kept.Held.class::isInstance).hasSize(299);
+        assertThat(kept.get(gone.id())).isInstanceOf(Kept.Gone.class);
+      }
+      assertThat(b.keep(queued)).isInstanceOf(Kept.Queued.class);
+      assertThat(b.keep(waits)).isInstanceOf(Kept.Queued.class);
+      connection.rollback();
+    }
+    assertThat(Client.get(a.store.keep(held)).values()).allMatch(Kept.Held.class::isInstance);
+  }
+
+  /** A server that scans a table for many names waits for the locked row of a lock that is not asked for. */
+  @ParameterizedTest
+  @EnumSource
+  void keep_besideALockedRow_waitsForNothing(SqlKind kind) throws SQLException {
+    Client a = client(kind);
+    List<Claim> held = IntStream.range(0, 100).mapToObj(i -> a.claim("x" + i)).toList();
+    held.forEach(a::granted);
+    a.granted(a.claim("x8, and more"));
+    Client b = client(kind);
+    List<Claim> queued = held.stream().map(each -> b.fair(each.name().name())).toList();
+    queued.forEach(b::busy);
+    b.busy(b.fair("x8, and more"));
+    try (Connection connection = server().connect();
+        Statement statement = connection.createStatement()) {
+      connection.setAutoCommit(false);
+      for (String table : List.of("holdfast_lock", "holdfast_waiter")) {
+        statement.executeUpdate(
+            "UPDATE " + table + " SET note = 'mine' WHERE name = 'x8, and more'");
+      }
+      assertThat(Client.get(a.store.keep(held)).values()).allMatch(Kept.Held.class::isInstance);
+      assertThat(Client.get(b.store.keep(queued)).values()).allMatch(Kept.Queued.class::isInstance);
+      connection.rollback();
+    }
+  }
+
   @ParameterizedTest
   @EnumSource
   void anAttemptPastGiveUpAt_isNotApplied(SqlKind kind) {
