@@ -5,6 +5,7 @@ import io.holdfast.Moment;
 import io.holdfast.zookeeper.Reply.Children;
 import io.holdfast.zookeeper.Reply.Created;
 import io.holdfast.zookeeper.Reply.Data;
+import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.AsyncCallback;
@@ -165,10 +166,17 @@ final class Link {
             : new Reply<>(proof.code(), null, proof.sent()));
   }
 
-  /** A sign of life. */
+  /** A sign of life, to which this server answers by itself. */
   void touch() {
-    AsyncCallback.StatCallback ignored = (rc, asked, ctx, stat) -> {};
-    handle.exists(nothing, false, ignored, null);
+    AsyncCallback.StatCallback callback = (rc, asked, ctx, stat) -> session.heard(this);
+    handle.exists(nothing, false, callback, null);
+  }
+
+  /** Breaks the connection, and not the session, which the client takes to another server. May wait for the driver. */
+  void hangUp() throws IOException {
+    handle.getTestable().closeSocket();
+    // the client's thread, which waits at the socket, looks at it again for the sake of this
+    touch();
   }
 
   /** A request that is about to be sent. */

@@ -3,6 +3,7 @@ package io.holdfast.zookeeper;
 
 import io.holdfast.ConfigurationException;
 import io.holdfast.spi.StoreAddress;
+import java.io.IOException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -12,7 +13,10 @@ import java.util.Locale;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
+import org.apache.curator.utils.ZookeeperFactory;
+import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
 
@@ -180,10 +184,35 @@ final class ZooKeeperAddress implements ZooKeeperClients {
         .ensembleTracker(false)
         .canBeReadOnly(false)
         .zkClientConfig(config());
+    if (ServerList.isOneOfSeveral(servers)) {
+      builder.zookeeperFactory(new Factory());
+    }
     if (!login.isEmpty()) {
       builder.authorization("digest", login.getBytes(StandardCharsets.UTF_8));
     }
     return builder;
+  }
+
+  /** Makes clients that go from one server to the next before the holds of a session are lost. */
+  private final class Factory implements ZookeeperFactory {
+    @Override
+    public ZooKeeper newZooKeeper(
+        String named, int sessionMillis, Watcher watcher, boolean canBeReadOnly)
+        throws IOException {
+      return newZooKeeper(named, sessionMillis, watcher, canBeReadOnly, config());
+    }
+
+    @Override
+    public ZooKeeper newZooKeeper(
+        String named,
+        int sessionMillis,
+        Watcher watcher,
+        boolean canBeReadOnly,
+        ZKClientConfig config)
+        throws IOException {
+      ServerList list = new ServerList(named, sessionMillis, settings.tick());
+      return new ZooKeeper(named, sessionMillis, watcher, canBeReadOnly, list, config);
+    }
   }
 
   /** What is not said here is as ZooKeeper's client reads it from system properties. */

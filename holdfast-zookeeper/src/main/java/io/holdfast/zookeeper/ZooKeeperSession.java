@@ -3,8 +3,11 @@ package io.holdfast.zookeeper;
 
 import io.holdfast.Moment;
 import io.holdfast.Ticker;
+import io.holdfast.spi.DaemonThread;
+import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.api.CuratorEventType;
 import org.apache.curator.framework.api.CuratorListener;
@@ -37,6 +40,9 @@ final class ZooKeeperSession implements ConnectionStateListener {
   };
   private volatile Moment agreed;
   private volatile Moment touched;
+
+  /** How often it was looked at since the server has answered. */
+  private final AtomicInteger looksUnheard = new AtomicInteger();
 
   /** The session while it is connected. */
   private volatile @Nullable Link link;
@@ -155,6 +161,37 @@ final class ZooKeeperSession implements ConnectionStateListener {
     }
   }
 
+  /** A sign of life was answered, or is lost with its connection. */
+  void heard(Link on) {
+    if (on.equals(link)) {
+      looksUnheard.set(0);
+    }
+  }
+
+  /**
+   * Hangs up on a server that has not answered for so many looks, so that the client asks another one while the holds can
+   * still be renewed: by itself it waits for two thirds of the session. Looks are counted, and not time: a process that stood
+   * still has the answers before it, and has only to read them.
+   */
+  void leaveIfSilent(int mostLooks) {
+    Link now = link;
+    if (now == null || looksUnheard.incrementAndGet() <= mostLooks) {
+      return;
+    }
+    looksUnheard.set(0);
+    LOG.log(Level.INFO, "a ZooKeeper server does not answer: the session goes to another one");
+    new DaemonThread(
+            () -> {
+              try {
+                now.hangUp();
+              } catch (IOException e) {
+                LOG.log(Level.DEBUG, "the connection had been broken already", e);
+              }
+            },
+            "holdfast-zookeeper-hang-up")
+        .start();
+  }
+
   @Override
   public synchronized void stateChanged(CuratorFramework client, ConnectionState state) {
     switch (state) {
@@ -238,6 +275,7 @@ final class ZooKeeperSession implements ConnectionStateListener {
         listener.ended(this, before.sessionId());
       }
       known = fresh;
+      looksUnheard.set(0);
       link = fresh;
       replaced = false;
       first.complete(fresh);

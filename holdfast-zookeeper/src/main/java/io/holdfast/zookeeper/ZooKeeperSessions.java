@@ -29,6 +29,9 @@ final class ZooKeeperSessions {
   private final ZooKeeperSession.Listener listener;
   private final Map<Integer, ZooKeeperSession> open = new ConcurrentHashMap<>();
   private final ZooKeeperSession main;
+  /** Whether there is another server to go to; the application's own client is not hung up on. */
+  private final boolean isOneOfSeveral;
+
   private volatile boolean closed;
 
   /**
@@ -53,6 +56,7 @@ final class ZooKeeperSessions {
     this.nothing = nothing;
     this.ticker = ticker;
     this.listener = listener;
+    this.isOneOfSeveral = !clients.isGiven() && ServerList.isOneOfSeveral(clients.servers());
     int millis = millisFor(mainLease(longest));
     this.main = make(millis);
     open.put(millis, main);
@@ -112,14 +116,18 @@ final class ZooKeeperSessions {
   }
 
   /**
-   * Lets the servers know that all sessions live, four times in what a session outlasts a lease, and looks whether
-   * they do. Called on the timer.
+   * Lets the servers know that all sessions live, four times in what a session outlasts a lease, looks whether they do, and
+   * leaves a server that is silent if there are others. Called on the timer.
    */
   void look() {
-    long every = reserve.toNanos() / 4 - lookEveryNanos() / 2;
-    open.values().forEach(session -> {
+    open.forEach((millis, session) -> {
       session.look();
-      session.touch(every);
+      long silence = ServerList.silenceMillis(millis, reserve) * 1_000_000L;
+      long within = isOneOfSeveral ? Math.min(reserve.toNanos(), silence) : reserve.toNanos();
+      session.touch(within / 4 - lookEveryNanos() / 2);
+      if (isOneOfSeveral) {
+        session.leaveIfSilent((int) (silence / lookEveryNanos()));
+      }
     });
   }
 

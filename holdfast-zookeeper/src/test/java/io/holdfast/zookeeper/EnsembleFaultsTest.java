@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.holdfast.Hold;
 import io.holdfast.HoldState;
 import io.holdfast.Holdfast;
+import io.holdfast.LockEvent;
 import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.testkit.Await;
@@ -139,6 +140,40 @@ class EnsembleFaultsTest {
     silent.process().pause();
     assertEquals(HoldState.LOST, await(whenGranted));
     silent.process().resume();
+  }
+
+  /** Any one server stands still, the client's own or the leader or the third: the hold is renewed at the others. */
+  @Test
+  void anyServerSilent_holdGoesOn() throws Exception {
+    AtomicInteger renewed = new AtomicInteger();
+    // a session so long that ZooKeeper's own client would let go of a silent server after the lease
+    try (Holdfast holdfast = Holdfast.builder()
+        .store("zookeeper://" + ensemble.addresses() + root + "?holdfast.tick=20s")
+        .storeRetryFor(Duration.ofSeconds(100))
+        .listener(event -> {
+          if (event instanceof LockEvent.Renewed) {
+            renewed.incrementAndGet();
+          }
+        })
+        .build()) {
+      Hold hold = holdfast.lock("a", LONG).acquire();
+      for (ZooKeeperServer each : ensemble.servers()) {
+        each.process().pause();
+        await(holdfast.lock("b", LONG).acquireAsync()).close();
+        int before = renewed.get();
+        Await.until("it was renewed at the others", () -> renewed.get() > before);
+        assertTrue(hold.isValid());
+        each.process().resume();
+        Await.until(
+            "it is one of them again", () -> ensemble.servers().stream().allMatch(this::serves));
+      }
+      assertTrue(hold.release());
+    }
+  }
+
+  /** Whether a server has a leader, or is one. */
+  private boolean serves(ZooKeeperServer server) {
+    return server.ask("srvr").contains("Mode: ");
   }
 
   private void awaitWaiters(int count) {

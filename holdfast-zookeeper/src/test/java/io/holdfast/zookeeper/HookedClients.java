@@ -43,6 +43,7 @@ final class HookedClients extends HandledClients {
   private final AtomicInteger multis = new AtomicInteger();
   private final AtomicInteger agreements = new AtomicInteger();
   private final AtomicInteger signs = new AtomicInteger();
+  private final AtomicInteger signsAnswered = new AtomicInteger();
 
   /** What a folder had in it. */
   private record Listed(List<String> names, Stat stat) {}
@@ -102,6 +103,11 @@ final class HookedClients extends HandledClients {
   /** How many signs of life were sent. */
   int signs() {
     return signs.get();
+  }
+
+  /** How many of them were answered. */
+  int signsAnswered() {
+    return signsAnswered.get();
   }
 
   /** How many watchers each node was watched with. */
@@ -180,10 +186,19 @@ final class HookedClients extends HandledClients {
       @Override
       public void exists(
           String path, boolean watch, AsyncCallback.StatCallback callback, Object ctx) {
-        if (path.endsWith(NOTHING)) {
-          signs.incrementAndGet();
+        if (!path.endsWith(NOTHING)) {
+          super.exists(path, watch, callback, ctx);
+          return;
         }
-        super.exists(path, watch, callback, ctx);
+        signs.incrementAndGet();
+        super.exists(
+            path,
+            watch,
+            (rc, asked, same, stat) -> {
+              callback.processResult(rc, asked, same, stat);
+              signsAnswered.incrementAndGet();
+            },
+            ctx);
       }
 
       @Override

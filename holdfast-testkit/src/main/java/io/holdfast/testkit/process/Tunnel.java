@@ -59,6 +59,15 @@ public final class Tunnel implements AutoCloseable {
     return listening.getLocalPort();
   }
 
+  /**
+   * Says whether a connection goes through.
+   *
+   * @return false if there is none, or if it is being closed
+   */
+  public boolean isUsed() {
+    return open.stream().anyMatch(socket -> !socket.isClosed());
+  }
+
   /** Lets nothing through any more, in neither direction. */
   public void stall() {
     stalled(true, true);
