@@ -329,7 +329,7 @@ final class MySqlDialect extends ServerDialect {
     return e.getErrorCode() == LOCK_WAIT_TIMEOUT;
   }
 
-  /** MySQL before 8.0 cannot pass over rows that are locked: there, any of them may be. */
+  /** MySQL before 8.0 cannot pass over rows that are locked: there, any of them may be locked. */
   @Override
   Set<String> unlocked(JdbcSession session, List<String> names) throws SQLException {
     try {

@@ -13,6 +13,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -28,6 +29,9 @@ abstract class ServerDialect implements JdbcDialect {
 
   /** How many names a statement takes. */
   static final int AT_ONCE = 256;
+
+  /** For how many rows that stay locked a renewal waits, each for as long as the server's limit is. */
+  private static final int MOST_WAITED_FOR = 2;
 
   /** Word of another client, as an expression of the row. */
   static final String OTHERS_WAIT = "(wanted_us > {now} AND wanted_by <> ?)";
@@ -214,15 +218,43 @@ abstract class ServerDialect implements JdbcDialect {
       throws SQLException {
     Set<String> unlocked = unlocked(session, names(claims));
     List<Claim> some = new ArrayList<>();
+    List<Claim> others = new ArrayList<>();
     for (Claim claim : claims) {
-      if (unlocked.contains(claim.name().name())) {
-        some.add(claim);
-      } else {
-        locked.add(claim.id());
-      }
+      (unlocked.contains(claim.name().name()) ? some : others).add(claim);
     }
     if (!some.isEmpty()) {
       keep(session, some, leaseUs, held);
+    }
+    keepOneByOne(session, others, leaseUs, held, locked);
+  }
+
+  /** What many ask for is locked nearly always, for a moment each: it is waited for, as long as not too many stay locked. */
+  private void keepOneByOne(
+      JdbcSession session,
+      List<Claim> claims,
+      long leaseUs,
+      Map<ClaimId, Done> held,
+      Set<ClaimId> locked)
+      throws SQLException {
+    if (!claims.isEmpty()) {
+      // not always the same ones before the first that stays locked
+      Collections.rotate(claims, (int) (session.nextNumber() % claims.size()));
+    }
+    int waitedFor = 0;
+    for (Claim claim : claims) {
+      if (waitedFor == MOST_WAITED_FOR) {
+        locked.add(claim.id());
+        continue;
+      }
+      try {
+        keep(session, List.of(claim), leaseUs, held);
+      } catch (SQLException e) {
+        if (!isLockedRow(e)) {
+          throw e;
+        }
+        waitedFor++;
+        locked.add(claim.id());
+      }
     }
   }
 

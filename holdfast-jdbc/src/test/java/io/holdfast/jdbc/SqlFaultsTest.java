@@ -76,7 +76,7 @@ class SqlFaultsTest {
 
   /** Somebody keeps the row of one lock locked until its hold is lost: the client's other holds are none the worse. */
   @ParameterizedTest
-  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "MYSQL")
+  @EnumSource
   @Warns("lock=x0 .*hold lost")
   void rowThatStaysLocked_losesOneHold(SqlKind kind) throws Exception {
     SqlServer server = kind.shared();
