@@ -79,20 +79,33 @@ final class RedisCalls implements AutoCloseable {
   private static Runner runner(RedisClusterAsyncCommands<byte[], byte[]> redis) {
     return (script, of, arguments) -> {
       CompletableFuture<List<Object>> answer = new CompletableFuture<>();
+      if (script.keepsOrder()) {
+        whole(redis, script, of, arguments, answer);
+        return answer;
+      }
       redis
           .<List<Object>>evalsha(script.sha(), ScriptOutputType.MULTI, of, arguments)
           .whenComplete((value, failure) -> {
             if (failure != null && RedisErrors.isNoScript(failure)) {
               // it was not run, so that sending it is no repetition; the server knows it from now on
-              redis
-                  .<List<Object>>eval(script.text(), ScriptOutputType.MULTI, of, arguments)
-                  .whenComplete((late, again) -> settle(answer, late, again));
+              whole(redis, script, of, arguments, answer);
             } else {
               settle(answer, value, failure);
             }
           });
       return answer;
     };
+  }
+
+  private static void whole(
+      RedisClusterAsyncCommands<byte[], byte[]> redis,
+      RedisScript script,
+      byte[][] of,
+      byte[][] arguments,
+      CompletableFuture<List<Object>> answer) {
+    redis
+        .<List<Object>>eval(script.text(), ScriptOutputType.MULTI, of, arguments)
+        .whenComplete((value, failure) -> settle(answer, value, failure));
   }
 
   private static void settle(

@@ -38,7 +38,8 @@ import org.jspecify.annotations.Nullable;
  *
  * What writes to the key without this guard is not checked. Writes with equal tokens are accepted in the order in which
  * they arrive: a client that repeats commands after a broken connection (Lettuce does, unless {@code autoReconnect} is
- * off) may repeat a write behind a later one of the same hold. A failover, a flush or an eviction that forgets the token
+ * off) may repeat a write behind a later one of the same hold; and while a cluster moves the key to another node, one that is
+ * sent there may come after a later one. Wait for each write where that matters. A failover, a flush or an eviction that forgets the token
  * lets an older one pass.
  *
  * <h2>Threads</h2>

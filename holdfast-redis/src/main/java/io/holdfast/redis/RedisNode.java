@@ -251,6 +251,10 @@ final class RedisNode {
       byte[][] of,
       byte[][] arguments,
       Pending answer) {
+    if (script.keepsOrder()) {
+      RedisCall.whole(script, of, arguments, answer).on(connection);
+      return;
+    }
     RedisCall call = RedisCall.named(script, of, arguments, (value, failure) -> {
       if (failure != null && RedisErrors.isNoScript(failure)) {
         // it was not run, so that sending it is no repetition; the server knows it from now on

@@ -47,6 +47,14 @@ enum RedisScript {
     return text;
   }
 
+  /**
+   * Whether it is sent with every call, and never by name. One that the server does not know by name, after a restart, is
+   * sent once more, behind what was sent meanwhile: writes of one hold would overtake each other.
+   */
+  boolean keepsOrder() {
+    return this == GUARD;
+  }
+
   /** Returns the name by which a server knows the script. */
   String sha() {
     return sha;

@@ -125,6 +125,26 @@ class RedisGuardTest {
     assertThat(value("x")).isEqualTo(Long.toString(BIG + 199));
   }
 
+  /** A server that has forgotten its scripts, as after a restart, is not asked for this one by name: that comes too late. */
+  @Test
+  void writes_thatAreNotWaitedFor_keepTheirOrder() {
+    SERVER.get().call(redis -> redis.scriptFlush());
+    SERVER.get().call(redis -> redis.configResetstat());
+    try (RedisStore store = RedisStore.using(client);
+        Holdfast unused = Holdfast.builder().store(store).build()) {
+      for (RedisGuard each : List.of(guard, store.guard())) {
+        List<CompletableFuture<?>> writes = new ArrayList<>();
+        for (int i = 0; i < 1000; i++) {
+          writes.add(each.writeAsync("x", bytes(Integer.toString(i)), 5));
+        }
+        writes.forEach(Await::value);
+        assertThat(value("x")).isEqualTo("999");
+      }
+    }
+    String calls = SERVER.get().call(redis -> redis.info("commandstats"));
+    assertThat(calls).contains("cmdstat_eval:calls=2000,").doesNotContain("cmdstat_evalsha");
+  }
+
   /** What it is for: a holder that lost its lock without noticing cannot overwrite what the next one wrote. */
   @Test
   void write_underALostHold_isRefused() throws Exception {
