@@ -128,10 +128,11 @@ class RedisGuardTest {
   /** A server that has forgotten its scripts, as after a restart, is not asked for this one by name: that comes too late. */
   @Test
   void writes_thatAreNotWaitedFor_keepTheirOrder() {
-    SERVER.get().call(redis -> redis.scriptFlush());
-    SERVER.get().call(redis -> redis.configResetstat());
     try (RedisStore store = RedisStore.using(client);
-        Holdfast unused = Holdfast.builder().store(store).build()) {
+        Holdfast locks = Holdfast.builder().store(store).build()) {
+      assertThat(locks.admin().inspect("x")).isEmpty();
+      SERVER.get().call(redis -> redis.scriptFlush());
+      SERVER.get().call(redis -> redis.configResetstat());
       for (RedisGuard each : List.of(guard, store.guard())) {
         List<CompletableFuture<?>> writes = new ArrayList<>();
         for (int i = 0; i < 1000; i++) {
