@@ -188,6 +188,8 @@ class SqlVerbsTest {
     Claim waits = b.claim("x7");
     b.busy(queued);
     b.busy(waits);
+    // it is looked at only when the others have been renewed, which may take longer than it lives unasked
+    server().execute("UPDATE holdfast_waiter SET until_us = until_us + 60000000");
     List<Claim> claims = new ArrayList<>(held);
     claims.add(gone);
     try (Connection connection = server().connect();
@@ -217,6 +219,7 @@ class SqlVerbsTest {
     List<Claim> queued = held.stream().map(each -> b.fair(each.name().name())).toList();
     queued.forEach(b::busy);
     b.busy(b.fair("x8, and more"));
+    server().execute("UPDATE holdfast_waiter SET until_us = until_us + 60000000");
     try (Connection connection = server().connect();
         Statement statement = connection.createStatement()) {
       connection.setAutoCommit(false);
