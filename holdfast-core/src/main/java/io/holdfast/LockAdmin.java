@@ -4,10 +4,15 @@ package io.holdfast;
 import java.util.List;
 import java.util.Optional;
 
-/** Looks at locks and, in an emergency, ends somebody else's hold. Calls block for at most a few request time-outs. */
+/**
+ * Looks at locks and, in an emergency, ends somebody else's hold. Calls block for at most a few request time-outs, but for
+ * {@link #list}.
+ */
 public interface LockAdmin {
   /**
-   * Lists the locks that the store knows as taken or waited for, by name.
+   * Lists the locks that the store knows as taken or waited for, by name. The store is asked for one part after the other, each
+   * within a request's time: on Redis all keys are walked over, some millions in a second, whatever they are for. A lock that is
+   * taken and released while that goes on may be listed, or not.
    *
    * @param prefix what names begin with; empty for all
    * @return the locks, in the order of their names

@@ -6,16 +6,22 @@ import io.holdfast.LockInfo;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockPage;
 import java.lang.System.Logger.Level;
-import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Asks the store and waits. */
 final class EngineAdmin implements LockAdmin {
+  private static final Comparator<LockKey> BY_BYTES =
+      Comparator.comparing(LockKey::bytes, Arrays::compareUnsigned);
+
   private final Engine engine;
 
   EngineAdmin(Engine engine) {
@@ -25,15 +31,15 @@ final class EngineAdmin implements LockAdmin {
   @Override
   public List<LockInfo> list(String prefix) {
     Objects.requireNonNull(prefix, "prefix");
-    List<LockInfo> all = new ArrayList<>();
+    Map<LockKey, LockInfo> all = new TreeMap<>(BY_BYTES);
     Optional<String> page = Optional.empty();
     do {
       Optional<String> from = page;
       LockPage part = answer(() -> engine.store.list(prefix, from), null);
-      all.addAll(part.locks());
+      part.locks().forEach(each -> all.put(LockKey.of(each.name()), each));
       page = part.next();
     } while (page.isPresent());
-    return List.copyOf(all);
+    return List.copyOf(all.values());
   }
 
   @Override

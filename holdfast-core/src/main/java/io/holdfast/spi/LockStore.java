@@ -116,7 +116,9 @@ public interface LockStore extends AutoCloseable {
   CompletionStage<Optional<LockInfo>> inspect(LockKey name);
 
   /**
-   * Lists taken and awaited locks by the order of their names' bytes.
+   * Lists a part of the taken and awaited locks, in any order. One that is taken or awaited for as long as the listing goes on is
+   * in some part, and may be in several. A part takes no longer than a request, whatever else is in the store: it may
+   * have no locks, and not be the last.
    *
    * @param prefix what names begin with
    * @param page empty for the first, then {@link LockPage#next()}

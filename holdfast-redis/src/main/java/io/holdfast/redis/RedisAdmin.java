@@ -11,23 +11,24 @@ import io.lettuce.core.ScanCursor;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.SortedSet;
-import java.util.TreeSet;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** The operator's verbs. A listing walks over the keys with SCAN, a step at a time, and keeps no more than a page. */
+/** The operator's verbs. A listing walks over the keys with SCAN, so many steps in each part. */
 final class RedisAdmin {
   private static final int PAGE = 1000;
+
+  /** Keys that a step looks at, and steps of a part: far less than a request's time, whatever the keys are. */
   private static final int STEP = 1000;
+
+  private static final int STEPS = 50;
   private static final int HAND_OVER_BITS = 8;
   private static final Holder UNREADABLE = new Holder("?", "?", 0, "?", "");
-  private static final Comparator<LockKey> BY_BYTES =
-      Comparator.comparing(LockKey::bytes, Arrays::compareUnsigned);
 
   private final RedisRoute route;
   private final RedisKeys keys;
@@ -77,25 +78,19 @@ final class RedisAdmin {
   }
 
   /**
-   * The names of a page.
+   * What a part of a listing has found.
    *
-   * @param names in order
-   * @param more whether there are more behind them
+   * @param names in the order in which they were met
+   * @param next where it goes on; empty after the end
    */
-  record Names(SortedSet<LockKey> names, boolean more) {}
+  record Names(Set<LockKey> names, Optional<String> next) {}
 
-  /** A page begins after the name that the last one ended with. */
   CompletionStage<LockPage> list(String prefix, Optional<String> page) {
     return names(prefix, page).thenCompose(this::read);
   }
 
   CompletionStage<Names> names(String prefix, Optional<String> page) {
-    Walk walk = new Walk(prefix, page.map(LockKey::of));
-    CompletionStage<Walk> walked = CompletableFuture.completedFuture(walk);
-    for (RedisNode node : route.nodes()) {
-      walked = walked.thenCompose(each -> each.over(node, ScanCursor.INITIAL));
-    }
-    return walked.thenApply(done -> new Names(done.names, done.more));
+    return new Walk(prefix).from(page.map(Place::read));
   }
 
   private CompletionStage<LockPage> read(Names found) {
@@ -103,48 +98,75 @@ final class RedisAdmin {
     for (LockKey name : found.names) {
       infos.add(inspect(name).toCompletableFuture());
     }
-    Optional<String> next = found.more ? Optional.of(found.names.last().name()) : Optional.empty();
     return CompletableFuture.allOf(infos.toArray(CompletableFuture[]::new))
-        .thenApply(all ->
-            new LockPage(infos.stream().flatMap(info -> info.join().stream()).toList(), next));
+        .thenApply(all -> new LockPage(
+            infos.stream().flatMap(info -> info.join().stream()).toList(), found.next));
+  }
+  /**
+   * Where a walk over all keys is.
+   *
+   * @param cursor what SCAN said last
+   * @param node its description, in whose order nodes are walked over
+   */
+  private record Place(String cursor, String node) {
+    static Place read(String text) {
+      int space = text.indexOf(' ');
+      return new Place(text.substring(0, space), text.substring(space + 1));
+    }
+
+    /** Behind all that a node has. */
+    static Place after(RedisNode node) {
+      return new Place(ScanCursor.INITIAL.getCursor(), node.describe() + '\0');
+    }
+
+    String write() {
+      return cursor + " " + node;
+    }
   }
 
-  /** One walk over all keys: the first names after a given one, in order. */
+  /** A part of a walk over all keys, which goes on where the last part ended. */
   private final class Walk {
     private final String prefix;
-    private final Optional<LockKey> after;
     private final ScanArgs arguments;
-    private final TreeSet<LockKey> names = new TreeSet<>(BY_BYTES);
-    private boolean more;
+    private final Set<LockKey> names = new LinkedHashSet<>();
+    private int steps;
 
-    Walk(String prefix, Optional<LockKey> after) {
+    Walk(String prefix) {
       this.prefix = prefix;
-      this.after = after;
       this.arguments = ScanArgs.Builder.limit(STEP).match(keys.pattern(prefix));
     }
 
-    CompletionStage<Walk> over(RedisNode node, ScanCursor cursor) {
+    CompletionStage<Names> from(Optional<Place> place) {
+      String first = place.map(Place::node).orElse("");
+      // a cluster's nodes may be others by now
+      Optional<RedisNode> node = route.nodes().stream()
+          .filter(each -> each.describe().compareTo(first) >= 0)
+          .min(Comparator.comparing(RedisNode::describe));
+      if (node.isEmpty()) {
+        return CompletableFuture.completedFuture(new Names(names, Optional.empty()));
+      }
+      ScanCursor cursor = place
+          .filter(each -> each.node().equals(node.get().describe()))
+          .map(each -> ScanCursor.of(each.cursor()))
+          .orElse(ScanCursor.INITIAL);
+      return over(node.get(), cursor);
+    }
+
+    private CompletionStage<Names> over(RedisNode node, ScanCursor cursor) {
       CompletionStage<KeyScanCursor<byte[]>> step =
           node.ask(redis -> redis.scan(cursor, arguments));
       return step.thenCompose(found -> {
         found.getKeys().forEach(this::add);
-        return found.isFinished() ? CompletableFuture.completedFuture(this) : over(node, found);
+        Place next =
+            found.isFinished() ? Place.after(node) : new Place(found.getCursor(), node.describe());
+        return ++steps < STEPS && names.size() < PAGE
+            ? from(Optional.of(next))
+            : CompletableFuture.completedFuture(new Names(names, Optional.of(next.write())));
       });
     }
 
     private void add(byte[] key) {
-      Optional<LockKey> name = keys.name(key);
-      if (name.isEmpty() || !name.get().name().startsWith(prefix)) {
-        return;
-      }
-      if (after.isPresent() && BY_BYTES.compare(name.get(), after.get()) <= 0) {
-        return;
-      }
-      names.add(name.get());
-      if (names.size() > PAGE) {
-        names.pollLast();
-        more = true;
-      }
+      keys.name(key).filter(name -> name.name().startsWith(prefix)).ifPresent(names::add);
     }
   }
 }

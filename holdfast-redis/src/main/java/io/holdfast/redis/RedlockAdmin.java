@@ -8,11 +8,11 @@ import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockPage;
 import io.holdfast.spi.StoreException;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Comparator;
+import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.TreeSet;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.IntFunction;
@@ -21,8 +21,15 @@ import org.jspecify.annotations.Nullable;
 
 /** The operator's verbs: all nodes are asked, and a majority must answer. */
 final class RedlockAdmin {
-  private static final Comparator<LockKey> BY_BYTES =
-      Comparator.comparing(LockKey::bytes, Arrays::compareUnsigned);
+  /** Where the listing of a node is, if not at one of its places. */
+  private static final String BEGIN = "";
+
+  private static final String END = "-";
+
+  /** It did not answer: what it would have had is at others. */
+  private static final String LOST = "x";
+
+  private static final RedisAdmin.Names NOTHING = new RedisAdmin.Names(Set.of(), Optional.empty());
 
   private final RedlockContext context;
   private final List<RedlockServer> servers;
@@ -84,40 +91,51 @@ final class RedlockAdmin {
     });
   }
 
-  /** The names of all nodes that answer, in order, and then a look at each of them. */
+  /**
+   * A part of the names of each node that has answered all the time, and then a look at them. A lock is at a majority of the
+   * nodes, and a majority has been walked over in the end: so none is missing.
+   */
   CompletionStage<LockPage> list(String prefix, Optional<String> page) {
+    List<String> places = page.map(text -> List.of(text.split("\n", -1)))
+        .orElseGet(() -> Collections.nCopies(servers.size(), BEGIN));
     return askAll(
-            node -> names(walkers.get(node), prefix, page), Optional::isPresent, Optional.empty())
-        .thenCompose(all -> {
-          List<RedisAdmin.Names> found = new ArrayList<>();
-          for (Optional<RedisAdmin.Names> each : all) {
-            if (each != null) {
-              each.ifPresent(found::add);
-            }
-          }
-          return read(found);
-        });
+            node -> names(walkers.get(node), prefix, places.get(node)),
+            Optional::isPresent,
+            Optional.empty())
+        .thenCompose(this::read);
   }
 
   private static CompletionStage<Optional<RedisAdmin.Names>> names(
-      RedisAdmin walker, String prefix, Optional<String> page) {
-    return walker.names(prefix, page).handle((names, failure) -> Optional.ofNullable(names));
+      RedisAdmin walker, String prefix, String place) {
+    return switch (place) {
+      case LOST -> CompletableFuture.completedFuture(Optional.empty());
+      case END -> CompletableFuture.completedFuture(Optional.of(NOTHING));
+      default ->
+        walker
+            .names(prefix, place.equals(BEGIN) ? Optional.empty() : Optional.of(place))
+            .handle((names, failure) -> Optional.ofNullable(names));
+    };
   }
 
-  private CompletionStage<LockPage> read(List<RedisAdmin.Names> found) {
-    TreeSet<LockKey> names = new TreeSet<>(BY_BYTES);
-    found.forEach(each -> names.addAll(each.names()));
-    // behind the last name of a node that has more, names of its may be missing
-    Optional<LockKey> end = found.stream()
-        .filter(RedisAdmin.Names::more)
-        .map(each -> each.names().last())
-        .min(BY_BYTES);
+  private CompletionStage<LockPage> read(List<@Nullable Optional<RedisAdmin.Names>> parts) {
+    Set<LockKey> names = new LinkedHashSet<>();
+    List<String> places = new ArrayList<>();
+    for (Optional<RedisAdmin.Names> part : parts) {
+      if (part == null || part.isEmpty()) {
+        places.add(LOST);
+      } else {
+        names.addAll(part.get().names());
+        places.add(part.get().next().orElse(END));
+      }
+    }
+    boolean isEnd = places.stream().allMatch(place -> place.equals(LOST) || place.equals(END));
     List<CompletableFuture<Optional<LockInfo>>> infos = new ArrayList<>();
-    for (LockKey name : end.isPresent() ? names.headSet(end.get(), true) : names) {
+    for (LockKey name : names) {
       infos.add(inspect(name).toCompletableFuture());
     }
     return CompletableFuture.allOf(infos.toArray(CompletableFuture[]::new))
         .thenApply(all -> new LockPage(
-            infos.stream().flatMap(info -> info.join().stream()).toList(), end.map(LockKey::name)));
+            infos.stream().flatMap(info -> info.join().stream()).toList(),
+            isEnd ? Optional.empty() : Optional.of(String.join("\n", places))));
   }
 }

@@ -29,6 +29,7 @@ final class ZooKeeperSessions {
   private final ZooKeeperSession.Listener listener;
   private final Map<Integer, ZooKeeperSession> open = new ConcurrentHashMap<>();
   private final ZooKeeperSession main;
+
   /** Whether there is another server to go to; the application's own client is not hung up on. */
   private final boolean isOneOfSeveral;
 
