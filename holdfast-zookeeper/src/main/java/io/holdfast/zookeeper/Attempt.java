@@ -20,12 +20,14 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One attempt, in its claim's turn, on one session. A claim that queues makes its node and lists the folder in the same
- * round; it has the lock if its node is the first, and else watches the node right ahead. A try lists first, and makes
- * a node only if it sees none.
+ * One attempt, in its claim's turn, on one session. A claim that queues makes its node and has the folder's nodes counted in
+ * the same round; where there are others, it lists them. It has the lock if its node is the first, and else watches the
+ * node right ahead; asked again, it looks only for that one and its own, as long as both are there. A try looks first, and
+ * makes a node only if it sees none.
  */
 final class Attempt {
   /** How often a list is made again, a little later each time, while all that is ahead of a try is leaving. */
@@ -60,7 +62,10 @@ final class Attempt {
       if (own.isExpiring()) {
         return anew(node);
       }
-      return childrenStill().thenCompose(list -> evaluate(node, list));
+      Predecessor ahead = own.watched();
+      return mode == Mode.QUEUE && ahead != null && !ahead.isGone()
+          ? still(node, ahead)
+          : queueStill().thenCompose(list -> evaluate(node, list));
     }
     if (node != null) {
       // of a session that has ended: its node would stand in our own way until the server has
@@ -69,7 +74,7 @@ final class Attempt {
       own.gone();
     }
     if (own.mayHaveMore()) {
-      return link.childrenAgreed(folder).thenCompose(this::find);
+      return link.queueAgreed(folder).thenCompose(this::find);
     }
     return mode == Mode.QUEUE ? create(-1) : lookFirst();
   }
@@ -98,7 +103,7 @@ final class Attempt {
           }
           Node node = new Node(path, link.sessionId(), found.get().stat());
           own.made(node, own.lostSince(found.sent()));
-          return link.childrenAgreed(folder).thenCompose(again -> evaluate(node, again));
+          return link.queueAgreed(folder).thenCompose(again -> evaluate(node, again));
         });
       }
     } else if (!list.isAbsent()) {
@@ -107,12 +112,22 @@ final class Attempt {
     return mode == Mode.QUEUE ? create(-1) : lookFirst();
   }
 
+  /** What an old count shows to be free is seen when the node is made; what it shows to be busy is asked for once more. */
   private CompletionStage<Answer> lookFirst() {
-    return link.childrenSynced(folder).thenCompose(list -> look(list, false));
+    return link.statSynced(folder).thenCompose(counted -> {
+      if (counted.isAbsent()) {
+        return create(0);
+      }
+      if (!counted.isOk()) {
+        return failed("look at the lock", counted);
+      }
+      return counted.get().getNumChildren() == 0
+          ? create(coming(counted.get()))
+          : Link.agreed(link.agree(), link.queue(folder, counted)).thenCompose(this::look);
+    });
   }
 
-  /** What an old list shows to be free is seen when the node is made; what it shows to be busy is asked for once more. */
-  private CompletionStage<Answer> look(Reply<Children> list, boolean isAgreed) {
+  private CompletionStage<Answer> look(Reply<Children> list) {
     if (list.isAbsent()) {
       return create(0);
     }
@@ -121,30 +136,30 @@ final class Attempt {
     }
     List<LockNode> queue = LockNode.queue(list.get().names());
     if (queue.isEmpty()) {
-      // ZooKeeper counts every child that comes and every one that goes; beyond 2^31 the sum has no sign
-      int coming = (list.get().stat().getCversion() + list.get().stat().getNumChildren()) >>> 1;
-      return create(coming);
+      return create(coming(list.get().stat()));
     }
     if (queue.get(0).isLeaving() && ++looks < LOOKS) {
       return later(LOOK_AGAIN_NANOS << looks, this::lookFirst);
     }
-    if (!isAgreed) {
-      return link.childrenAgreed(folder).thenCompose(again -> look(again, true));
-    }
     return link.data(folder + "/" + queue.get(0).name(), null)
         .thenApply(first -> new Answer.Busy(false, holderIn(first), Optional.empty()));
+  }
+
+  /** ZooKeeper counts every child that comes and every one that goes; beyond 2^31 the sum has no sign. */
+  private static int coming(Stat folder) {
+    return (folder.getCversion() + folder.getNumChildren()) >>> 1;
   }
 
   private CompletionStage<Answer> create(int expected) {
     String name = LockNode.nameFor(own.claim.id(), link.sessionId(), mode == Mode.TRY, expected);
     CompletableFuture<Reply<Created>> create = link.create(
         folder + "/" + name, data, context.clients().acl(), CreateMode.EPHEMERAL_SEQUENTIAL);
-    // sent together: the server makes the list behind the node
-    CompletableFuture<Reply<Children>> list = link.children(folder);
-    return create.thenCombine(list, this::created).thenCompose(Function.identity());
+    // sent together: the server counts when it has made the node
+    CompletableFuture<Reply<Stat>> count = link.stat(folder);
+    return create.thenCombine(count, this::created).thenCompose(Function.identity());
   }
 
-  private CompletionStage<Answer> created(Reply<Created> made, Reply<Children> list) {
+  private CompletionStage<Answer> created(Reply<Created> made, Reply<Stat> counted) {
     if (made.isAbsent() && foldersMade++ < FOLDER_MADE_AGAIN) {
       // for the first time, or the server has removed the empty folder meanwhile
       makeFolder(own.claim.name());
@@ -158,7 +173,18 @@ final class Attempt {
     }
     Node node = new Node(made.get().path(), link.sessionId(), made.get().stat());
     own.made(node, made.sent());
-    return evaluate(node, list.since(made.sent()));
+    return listed(node, counted).thenCompose(list -> evaluate(node, list.since(made.sent())));
+  }
+
+  /** Where the folder's last change was that our node came, and it is the only one, the list is known. */
+  private CompletableFuture<Reply<Children>> listed(Node node, Reply<Stat> counted) {
+    boolean isAlone = counted.isOk()
+        && counted.get().getNumChildren() == 1
+        && counted.get().getPzxid() == node.revision();
+    return isAlone
+        ? CompletableFuture.completedFuture(
+            counted.map(folder -> new Children(List.of(ZooKeeperPaths.last(node.path())), folder)))
+        : link.queue(folder, counted);
   }
 
   private void makeFolder(LockKey key) {
@@ -172,11 +198,17 @@ final class Attempt {
     if (node.revision() <= 0 || node.revision() >= Grant.REVISION_LIMIT) {
       return refused(
           node,
+          Reason.DAMAGED,
           "this ensemble has had too many leaders: its transaction numbers no longer fit into a"
               + " token");
     }
     if (list.isAbsent()) {
       own.gone();
+    }
+    if (list.isTooLong()) {
+      // a node that does not know which one is ahead of it would be in the way of those behind
+      StoreException crowd = ZooKeeperErrors.of("could not queue for the lock", list);
+      return refused(node, crowd.reason(), String.valueOf(crowd.getMessage()));
     }
     if (!list.isOk()) {
       return failed("list the lock's claims", list);
@@ -184,14 +216,12 @@ final class Attempt {
     List<LockNode> queue = LockNode.queue(list.get().names());
     LockNode mine = LockNode.at(node.path(), queue);
     if (mine == null) {
-      // an operator, or this side, has ended it
-      own.gone();
-      return CompletableFuture.failedFuture(
-          new StoreException("the claim was ended", Reason.UNREACHABLE, true, null));
+      return ended();
     }
     if (mine.isBeyondCounting()) {
       return refused(
           node,
+          Reason.DAMAGED,
           "ZooKeeper cannot count further claims in " + folder
               + ", which has had two thousand million: stop using the lock until the servers have removed the empty"
               + " folder (a minute), or delete it while nobody has the lock");
@@ -206,7 +236,7 @@ final class Attempt {
     Optional<String> marker = ZooKeeperPaths.markerIn(list.get().names());
     int place = queue.indexOf(mine);
     if (marker.isEmpty() && (own.isGranted() || place == 0)) {
-      own.holds(node, list.get().stat());
+      own.seen(node, list.get().stat());
       return granted(node, list.sent());
     }
     own.notGranted();
@@ -215,24 +245,47 @@ final class Attempt {
           .kept()
           .look(own, node, link, folder + "/" + marker.orElseThrow(), data, mode)
           .thenCompose(state -> state.isFree()
-              ? link.childrenAgreed(folder).thenCompose(again -> evaluate(node, again))
+              ? link.queueAgreed(folder).thenCompose(again -> evaluate(node, again))
               : busy(node, Optional.empty(), Optional.of(state.left())));
     }
-    return behind(node, queue, place, marker.isPresent());
+    String first = folder + "/" + queue.get(0).name();
+    if (mode == Mode.TRY) {
+      return link.data(first, null)
+          .thenCompose(holder -> busy(node, holderIn(holder), Optional.empty()));
+    }
+    String ahead = folder + "/" + queue.get(place - 1).name();
+    boolean isHeld = place == 1 && marker.isEmpty();
+    own.seen(node, list.get().stat());
+    return behind(new Predecessor(own, node, ahead, isHeld, first, wakes));
   }
 
-  private CompletionStage<Answer> refused(Node node, String why) {
+  private CompletionStage<Answer> refused(Node node, Reason reason, String why) {
     Link.unasked(link.delete(node.path(), -1));
     own.gone();
-    return CompletableFuture.failedFuture(new StoreException(why, Reason.DAMAGED, true, null));
+    return CompletableFuture.failedFuture(new StoreException(why, reason, true, null));
   }
 
-  /** Lists the folder once more for a claim that has a node. A majority is asked only if none was a moment ago. */
-  private CompletionStage<Reply<Children>> childrenStill() {
-    Moment agreed = own.session.lastAgreed();
-    return context.isFresh(agreed, own.claim)
-        ? link.children(folder).thenApply(list -> list.since(agreed))
-        : link.childrenAgreed(folder);
+  /** An operator, or this side, has ended it. */
+  private CompletionStage<Answer> ended() {
+    own.gone();
+    return CompletableFuture.failedFuture(
+        new StoreException("the claim was ended", Reason.UNREACHABLE, true, null));
+  }
+
+  /** Lists the folder once more for a claim that has a node. */
+  private CompletionStage<Reply<Children>> queueStill() {
+    return Link.agreed(context.agreedLately(own, link), link.queue(folder));
+  }
+
+  /** It waited behind that node, which was not seen to go; so it still does, if both are there. */
+  private CompletionStage<Answer> still(Node node, Predecessor ahead) {
+    return Link.agreed(context.agreedLately(own, link), link.stat(node.path()))
+        .thenCompose(mine -> {
+          if (mine.isAbsent()) {
+            return ended();
+          }
+          return mine.isOk() ? behind(ahead.anew()) : failed("look at the claim", mine);
+        });
   }
 
   private CompletionStage<Answer> granted(Node node, Moment sent) {
@@ -245,25 +298,24 @@ final class Attempt {
         new Answer.Granted(new Grant(node.revision(), sent, own.claim.lease(), own.othersWait())));
   }
 
-  private CompletionStage<Answer> behind(
-      Node node, List<LockNode> queue, int place, boolean isKept) {
-    String ahead = folder + "/" + queue.get(place - 1).name();
-    if (mode == Mode.TRY) {
-      return link.data(folder + "/" + queue.get(0).name(), null)
-          .thenCompose(first -> busy(node, holderIn(first), Optional.empty()));
-    }
-    Predecessor watch = own.watch(new Predecessor(own, node, ahead, place == 1 && !isKept, wakes));
+  /** Watches the node ahead. */
+  private CompletionStage<Answer> behind(Predecessor fresh) {
+    Node node = fresh.own();
+    String ahead = fresh.path();
+    Predecessor watch = own.watch(fresh);
     CompletableFuture<Reply<Reply.Data>> seen =
         link.data(ahead, watch.join(context.watches(), link));
     CompletableFuture<Reply<Reply.Data>> first =
-        place == 1 ? seen : link.data(folder + "/" + queue.get(0).name(), null);
-    // sent together: who comes when the holder is just leaving need not ask once more
-    CompletionStage<Reply<Children>> next = place == 1 ? childrenStill() : null;
+        ahead.equals(fresh.first()) ? seen : link.data(fresh.first(), null);
+    // sent together, as that node may just be leaving
+    CompletableFuture<Reply<Stat>> counted =
+        Link.agreed(context.agreedLately(own, link), link.stat(folder));
     return seen.thenCompose(watched -> {
       if (watched.isAbsent()) {
         context.watches().absent(link, ahead);
         // it has gone between the list and the watch, and may have left a kept lock
-        return (next == null ? childrenStill() : next).thenCompose(again -> evaluate(node, again));
+        return counted.thenCompose(folderNow -> link.queue(folder, folderNow)
+            .thenCompose(again -> evaluate(node, again.since(folderNow.sent()))));
       }
       if (!watched.isOk()) {
         return failed("watch the claim ahead", watched);

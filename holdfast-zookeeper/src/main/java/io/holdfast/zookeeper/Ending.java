@@ -49,7 +49,7 @@ final class Ending {
   /** Deletes what there is of the claim though this side does not know it. */
   private CompletionStage<Ended> sweep(Ended.Outcome known) {
     String folder = context.paths().folder(own.claim.name());
-    return link.childrenAgreed(folder).thenCompose(list -> {
+    return link.queueAgreed(folder).thenCompose(list -> {
       if (list.isAbsent()) {
         return ended(context, own, known);
       }

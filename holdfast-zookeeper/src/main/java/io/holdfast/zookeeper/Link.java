@@ -16,6 +16,7 @@ import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.common.ZKConfig;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +27,9 @@ import org.jspecify.annotations.Nullable;
  * complete on the handle's event thread, always normally.
  */
 final class Link {
+  /** What a claim's node takes in a list, with room to spare: its name has about 70 characters. */
+  private static final int LISTED_BYTES = 100;
+
   private final ZooKeeperSession session;
   private final ZooKeeper handle;
   private final long sessionId;
@@ -62,6 +66,23 @@ final class Link {
     return call.future;
   }
 
+  /** What the server says of a node. */
+  CompletableFuture<Reply<Stat>> stat(String path) {
+    Call<Stat> call = new Call<>(false);
+    AsyncCallback.StatCallback callback = (rc, asked, ctx, stat) -> call.answered(rc, stat);
+    handle.exists(path, false, callback, null);
+    return call.future;
+  }
+
+  /** As {@link #stat}, after a follower has caught up with its leader; what a leader says may have gone already. */
+  CompletableFuture<Reply<Stat>> statSynced(String path) {
+    // in this order on one connection: the node is looked at when this server has caught up
+    AsyncCallback.VoidCallback nothing = (rc, asked, ctx) -> {};
+    handle.sync(path, nothing, null);
+    return stat(path);
+  }
+
+  /** Lists a node's children, however many there are: the client breaks the connection over an answer that is too long. */
   CompletableFuture<Reply<Children>> children(String path) {
     Call<Children> call = new Call<>(false);
     AsyncCallback.Children2Callback callback = (rc, asked, ctx, names, stat) ->
@@ -70,15 +91,31 @@ final class Link {
     return call.future;
   }
 
+  /** Lists a lock's folder, when the server has counted what is in it. */
+  CompletableFuture<Reply<Children>> queue(String folder) {
+    return stat(folder).thenCompose(counted -> queue(folder, counted));
+  }
+
   /**
-   * As {@link #children}, after a follower has caught up with its leader. A leader does not catch up with itself: what its
-   * followers have applied, and answered, it may apply a moment later. So what is listed may have gone already.
+   * Lists a lock's folder whose nodes were counted a moment ago: not if there are more than the client takes in an answer,
+   * see {@link Reply#isTooLong}.
    */
-  CompletableFuture<Reply<Children>> childrenSynced(String path) {
-    // in this order on one connection: the list is made when this server has caught up
-    AsyncCallback.VoidCallback nothing = (rc, asked, ctx) -> {};
-    handle.sync(path, nothing, null);
-    return children(path);
+  CompletableFuture<Reply<Children>> queue(String folder, Reply<Stat> counted) {
+    if (!counted.isOk()) {
+      return CompletableFuture.completedFuture(new Reply<>(counted.code(), null, counted.sent()));
+    }
+    if (counted.get().getNumChildren() > longestAnswer() / LISTED_BYTES) {
+      return CompletableFuture.completedFuture(
+          new Reply<>(Code.MARSHALLINGERROR, null, counted.sent()));
+    }
+    return children(folder);
+  }
+
+  /** How many bytes the client takes in an answer. */
+  int longestAnswer() {
+    return handle
+        .getClientConfig()
+        .getInt(ZKConfig.JUTE_MAXBUFFER, ZKClientConfig.CLIENT_MAX_PACKET_LENGTH_DEFAULT);
   }
 
   CompletableFuture<Reply<Data>> data(String path, @Nullable Watcher watcher) {
@@ -151,19 +188,15 @@ final class Link {
     return delete(nothing, -1);
   }
 
-  /** As {@link #children}, and a majority has heard of this connection since it was sent. */
-  CompletableFuture<Reply<Children>> childrenAgreed(String path) {
-    return agreed(agree(), children(path));
+  /** As {@link #queue}, and a majority has heard of this connection since it was sent. */
+  CompletableFuture<Reply<Children>> queueAgreed(String folder) {
+    return agreed(agree(), queue(folder));
   }
 
-  /** A list that was asked for after a request that needs a majority; it counts from then. */
-  static CompletableFuture<Reply<Children>> agreed(
-      CompletableFuture<? extends Reply<?>> before, CompletableFuture<Reply<Children>> list) {
-    return before.thenCombine(
-        list,
-        (proof, found) -> proof.isAgreed()
-            ? found.since(proof.sent())
-            : new Reply<>(proof.code(), null, proof.sent()));
+  /** What was read after a request that needs a majority; it counts from then. */
+  static <T> CompletableFuture<Reply<T>> agreed(
+      CompletableFuture<? extends Reply<?>> before, CompletableFuture<Reply<T>> read) {
+    return before.thenCombine(read, (proof, found) -> found.behind(proof));
   }
 
   /** A sign of life, to which this server answers by itself. */

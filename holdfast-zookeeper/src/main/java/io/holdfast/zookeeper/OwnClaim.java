@@ -32,7 +32,7 @@ final class OwnClaim extends Turns {
   private long heardNanos;
   private Moment refreshedAt;
 
-  /** The folder's last change of its children when a list showed that the node has the lock; 0 if there is no such list. */
+  /** The folder's last change of its children when the node's place was seen; 0 if it was not. */
   private long pzxid;
 
   /** How many such changes there had been. */
@@ -144,7 +144,11 @@ final class OwnClaim extends Turns {
 
   /** As {@link #granted}, if it still waits for that. */
   synchronized boolean grantedBy(Predecessor which, Moment now, long forNanos) {
-    return isWatching(which) && granted(now, forNanos);
+    if (!isWatching(which) || !granted(now, forNanos)) {
+      return false;
+    }
+    unseen();
+    return true;
   }
 
   /** It has not got the lock after all. */
@@ -206,10 +210,10 @@ final class OwnClaim extends Turns {
   }
 
   /**
-   * A list of the folder, which was as this says, showed that the node has the lock. One that is older than the node is
-   * of another.
+   * When the folder was as this says, the node was in it, and had the lock, or waited behind the node that is watched. What
+   * is older than the node is of another.
    */
-  synchronized void holds(Node which, Stat folder) {
+  synchronized void seen(Node which, Stat folder) {
     boolean isOf = which.equals(node) && which.revision() <= folder.getPzxid();
     pzxid = isOf ? folder.getPzxid() : 0;
     cversion = folder.getCversion();
@@ -220,14 +224,15 @@ final class OwnClaim extends Turns {
     pzxid = 0;
   }
 
-  /** Whether a list has shown that the claim has the lock, so that it has it while its folder does not change. */
-  synchronized boolean wasListed() {
-    return granted && pzxid != 0;
+  /** Whether it is known what its folder was like. */
+  synchronized boolean wasSeen() {
+    return pzxid != 0;
   }
 
-  /** Whether a list has shown that the node has the lock, and the folder is still as it was then. */
-  synchronized boolean stillHolds(Node which, Stat folder) {
-    return wasListed()
+  /** Whether the folder is as it was when the node's place was seen: so the node still has the lock, or still waits. */
+  synchronized boolean isAsSeen(Node which, Stat folder) {
+    return pzxid != 0
+        && (granted || watched != null)
         && which.equals(node)
         && pzxid == folder.getPzxid()
         && cversion == folder.getCversion();
@@ -251,6 +256,11 @@ final class OwnClaim extends Turns {
 
   synchronized boolean isEnded() {
     return ended;
+  }
+
+  /** Returns the watch on the node ahead; null if there is none. */
+  synchronized @Nullable Predecessor watched() {
+    return watched;
   }
 
   /** Returns the watch on the node ahead: the one that is there already if it is the same node, and it has heard all. */

@@ -19,8 +19,10 @@ final class Predecessor implements Watcher {
   private final OwnClaim.Node own;
   private final String path;
   private final boolean held;
+  private final String first;
   private final Woken woken;
   private volatile boolean seen;
+  private volatile boolean gone;
   private volatile boolean changed;
   private volatile Watches.@Nullable Shared shared;
 
@@ -38,13 +40,16 @@ final class Predecessor implements Watcher {
    * @param own its node
    * @param path the node ahead
    * @param held whether that one had the lock, and nothing else could have it first
+   * @param first the node that was the first in the queue
    * @param woken who hears of it
    */
-  Predecessor(OwnClaim claim, OwnClaim.Node own, String path, boolean held, Woken woken) {
+  Predecessor(
+      OwnClaim claim, OwnClaim.Node own, String path, boolean held, String first, Woken woken) {
     this.claim = claim;
     this.own = own;
     this.path = path;
     this.held = held;
+    this.first = first;
     this.woken = woken;
   }
 
@@ -58,6 +63,25 @@ final class Predecessor implements Watcher {
 
   String path() {
     return path;
+  }
+
+  /** Returns the node that was the first in the queue. */
+  String first() {
+    return first;
+  }
+
+  /** Returns a watch on the same node that has heard nothing yet. */
+  Predecessor anew() {
+    return new Predecessor(claim, own, path, held, first, woken);
+  }
+
+  /** The node is not there any more, nor will it be: no path is used twice. */
+  void gone() {
+    gone = true;
+  }
+
+  boolean isGone() {
+    return gone;
   }
 
   /** Whether it does as well as another one. */
@@ -116,7 +140,10 @@ final class Predecessor implements Watcher {
         changed = true;
         woken.changed(this);
       }
-      case NodeDeleted -> woken.deleted(this);
+      case NodeDeleted -> {
+        gone = true;
+        woken.deleted(this);
+      }
       default -> {
         // nothing else is asked for
       }

@@ -11,29 +11,40 @@ import io.holdfast.zookeeper.Reply.Children;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.OpResult.ErrorResult;
 import org.apache.zookeeper.OpResult.GetDataResult;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Renewals. On each connection a request that needs a majority goes first: the session lives, and what is read behind it
- * is no older. Then come the claims' folders, of which a claim needs to know only whether its node is still there.
+ * is no older. Then come the claims' folders. While nothing has come to a folder or gone from it since a claim's place was
+ * seen, the claim has that place still. A folder's {@code pzxid} says so, the number of the transaction that made or deleted
+ * a child of it last; that comes with the folder's data, in an answer whose length does not depend on how many wait, so that
+ * many folders go into one request.
  *
- * <p>A claim that a list has shown to have the lock reads no other list while nothing has come to its folder or gone from
- * it. A folder's {@code pzxid} says so, the number of the transaction that made or deleted a child of it last; that comes
- * with the folder's data, in an answer whose length does not depend on who waits, so that many folders go into
- * one request. Whatever else that shows, the folder is listed, as it is for every other claim.
+ * <p>A folder that has changed is listed, once for all its claims, if there are few nodes in it. Where there are many, each
+ * claim looks for its own node and the one that it watches: a list for each of them, and at each of their refreshes, would be
+ * the square of their number.
  */
 final class Renewals {
-  /** A folder's data is the lock's name: the answer stays far below the megabyte that the client takes. */
   private static final int FOLDERS_IN_A_REQUEST = 100;
+
+  /** What a folder takes in an answer, with room to spare, besides its data: the lock's name. */
+  private static final int FOLDER_BYTES = 120;
+
+  /** A folder with so many nodes is listed; the list has less than three kilobytes. */
+  private static final int FEW = 32;
 
   private static final Kept UNKNOWN = new Kept.Unknown();
 
@@ -77,89 +88,151 @@ final class Renewals {
   private final class Round {
     private final Link link;
     private final Map<ClaimId, Kept> answers;
-    private final CompletableFuture<Reply<Boolean>> proof;
-    private final List<CompletableFuture<?>> asked = new ArrayList<>();
-    private List<Renewed> listed = new ArrayList<>();
+    private final Map<String, List<Renewed>> folders = new LinkedHashMap<>();
+    private boolean anyHeld;
+    private @Nullable OwnClaim shortest;
 
     Round(Link link, Map<ClaimId, Kept> answers) {
       this.link = link;
       this.answers = answers;
-      this.proof = link.agree();
     }
 
     void renew(OwnClaim own, Node node) {
-      Renewed renewed = new Renewed(own, node);
-      if (!own.wasListed()) {
-        asked.add(list(renewed));
-        return;
+      anyHeld |= own.isGranted();
+      if (shortest == null || own.claim.lease().compareTo(shortest.claim.lease()) < 0) {
+        shortest = own;
       }
-      listed.add(renewed);
-      if (listed.size() == FOLDERS_IN_A_REQUEST) {
-        look();
-      }
+      folders
+          .computeIfAbsent(ZooKeeperPaths.parent(node.path()), none -> new ArrayList<>())
+          .add(new Renewed(own, node));
     }
 
-    /** All has been asked for; completes when all is answered. */
+    /** All has been given to it: asks, and completes when all is answered. */
     CompletableFuture<?> end() {
-      look();
+      // what only waits promises nothing, and does without a majority that was asked a moment ago
+      CompletableFuture<Reply<Boolean>> proof =
+          anyHeld || shortest == null ? link.agree() : context.agreedLately(shortest, link);
+      List<CompletableFuture<?>> asked = new ArrayList<>();
+      List<String> together = new ArrayList<>();
+      int bytes = 0;
+      for (Map.Entry<String, List<Renewed>> each : folders.entrySet()) {
+        if (each.getValue().stream().noneMatch(one -> one.own().wasSeen())) {
+          asked.add(Link.agreed(proof, link.stat(each.getKey()))
+              .thenCompose(folder -> looked(each.getKey(), folder)));
+          continue;
+        }
+        int more = FOLDER_BYTES + each.getValue().get(0).own().claim.name().bytes().length;
+        if (together.size() == FOLDERS_IN_A_REQUEST
+            || (bytes + more > link.longestAnswer() / 2 && !together.isEmpty())) {
+          asked.add(look(together, proof));
+          together = new ArrayList<>();
+          bytes = 0;
+        }
+        together.add(each.getKey());
+        bytes += more;
+      }
+      if (!together.isEmpty()) {
+        asked.add(look(together, proof));
+      }
       return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new));
     }
 
     /** Looks whether the folders are still as they were. */
-    private void look() {
-      List<Renewed> these = listed;
-      listed = new ArrayList<>();
-      if (these.isEmpty()) {
-        return;
-      }
-      List<Op> reads = new ArrayList<>(these.size());
-      for (Renewed each : these) {
-        reads.add(Op.getData(ZooKeeperPaths.parent(each.node().path())));
-      }
-      asked.add(proof
-          .thenCombine(link.read(reads), (agreed, folders) -> looked(these, agreed, folders))
-          .thenCompose(Function.identity()));
+    private CompletableFuture<?> look(List<String> paths, CompletableFuture<Reply<Boolean>> proof) {
+      List<Op> reads = paths.stream().map(Op::getData).toList();
+      return proof
+          .thenCombine(link.read(reads), (agreed, read) -> {
+            if (agreed.isAgreed() && read.isLost()) {
+              // it may have been more than the client takes, and would be again: the next time each is asked for alone
+              paths.forEach(path -> claimsIn(path).forEach(each -> each.own().unseen()));
+            }
+            return read.behind(agreed);
+          })
+          .thenCompose(read -> looked(paths, read));
     }
 
-    /** Says, when all is answered, whether it was any answer. */
-    private CompletionStage<Boolean> looked(
-        List<Renewed> these, Reply<Boolean> agreed, Reply<List<OpResult>> folders) {
-      boolean cannotRead = folders.code() == Code.UNIMPLEMENTED;
-      if (!agreed.isAgreed() || !(folders.isOk() || cannotRead)) {
-        for (Renewed each : these) {
-          answers.put(each.own().claim.id(), UNKNOWN);
-          if (agreed.isAgreed() && folders.isLost()) {
-            // it may have been more than the client takes, and would be again: the next time these are listed
-            each.own().unseen();
-          }
-        }
-        return CompletableFuture.completedFuture(false);
-      }
-      List<OpResult> results = folders.isOk() ? folders.get() : List.of();
-      Moment now = context.now();
-      List<CompletableFuture<?>> lists = new ArrayList<>();
-      for (int i = 0; i < these.size(); i++) {
-        Renewed each = these.get(i);
-        OwnClaim own = each.own();
-        // this server had applied all that was decided before our request was agreed on, so nothing of
-        // that is missing in what it says; and where no child has come or gone, the list that there was is
-        // the list that there is
-        if (i < results.size()
-            && results.get(i) instanceof GetDataResult folder
-            && own.stillHolds(each.node(), folder.getStat())) {
-          answers.put(own.claim.id(), held(each, agreed.sent(), now, own.othersWait()));
+    private List<Renewed> claimsIn(String folder) {
+      return Objects.requireNonNull(folders.get(folder));
+    }
+
+    private CompletableFuture<?> looked(List<String> paths, Reply<List<OpResult>> read) {
+      List<CompletableFuture<?>> all = new ArrayList<>();
+      for (int i = 0; i < paths.size(); i++) {
+        String path = paths.get(i);
+        if (read.code() == Code.UNIMPLEMENTED) {
+          // a server before 3.6, which does not read several nodes at once
+          all.add(link.stat(path).thenCompose(folder -> looked(path, folder.since(read.sent()))));
         } else {
-          lists.add(list(each));
+          all.add(looked(path, folder(read, i)));
         }
       }
-      return CompletableFuture.allOf(lists.toArray(CompletableFuture[]::new))
-          .thenApply(nothing -> true);
+      return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new));
     }
 
-    private CompletableFuture<?> list(Renewed each) {
-      return Link.agreed(proof, link.children(ZooKeeperPaths.parent(each.node().path())))
-          .thenAccept(list -> answers.put(each.own().claim.id(), listed(each, list)));
+    /** This server had applied all that was decided before our request was agreed on, so nothing of that is missing here. */
+    private CompletableFuture<?> looked(String path, Reply<Stat> folder) {
+      List<Renewed> changed = new ArrayList<>();
+      for (Renewed each : claimsIn(path)) {
+        if (folder.isOk() && each.own().isAsSeen(each.node(), folder.get())) {
+          answers.put(each.own().claim.id(), inPlace(each, folder.sent()));
+        } else {
+          changed.add(each);
+        }
+      }
+      if (changed.isEmpty()) {
+        return CompletableFuture.completedFuture(null);
+      }
+      if (!folder.isOk() || folder.get().getNumChildren() <= FEW) {
+        return link.queue(path, folder).thenAccept(list -> {
+          for (Renewed each : changed) {
+            answers.put(each.own().claim.id(), listed(each, list.since(folder.sent())));
+          }
+        });
+      }
+      return CompletableFuture.allOf(
+          changed.stream().map(each -> find(each, folder)).toArray(CompletableFuture[]::new));
     }
+
+    /** Looks for the claim's node and the one ahead of it, in a folder with many. */
+    private CompletableFuture<?> find(Renewed each, Reply<Stat> folder) {
+      Predecessor watched = each.own().watched();
+      CompletableFuture<Reply<Stat>> mine = link.stat(each.node().path());
+      CompletableFuture<Reply<Stat>> ahead = watched == null ? mine : link.stat(watched.path());
+      return mine.thenCombine(
+          ahead,
+          (found, before) -> answers.put(
+              each.own().claim.id(), found(each, folder, found, watched != null && before.isOk())));
+    }
+  }
+
+  /** What was read of one folder in a request for several. */
+  private static Reply<Stat> folder(Reply<List<OpResult>> read, int place) {
+    if (!read.isOk()) {
+      return new Reply<>(read.code(), null, read.sent());
+    }
+    OpResult result = read.get().get(place);
+    return result instanceof GetDataResult folder
+        ? new Reply<>(Code.OK, folder.getStat(), read.sent())
+        : new Reply<>(Code.get(((ErrorResult) result).getErr()), null, read.sent());
+  }
+
+  private Kept found(Renewed each, Reply<Stat> folder, Reply<Stat> mine, boolean isBehind) {
+    OwnClaim own = each.own();
+    if (!(mine.isOk() || mine.isAbsent()) || !each.node().equals(own.node())) {
+      return UNKNOWN;
+    }
+    if (mine.isAbsent()) {
+      return gone(own);
+    }
+    if (own.isGranted()) {
+      own.othersWait(true);
+      own.seen(each.node(), folder.get());
+    } else if (isBehind) {
+      own.seen(each.node(), folder.get());
+    } else if (!own.isLooking()) {
+      context.events().lookAgain(own.claim.id());
+    }
+    return inPlace(each, folder.sent());
   }
 
   private Kept listed(Renewed each, Reply<Children> list) {
@@ -173,13 +246,9 @@ final class Renewals {
     List<LockNode> queue = list.isOk() ? LockNode.queue(list.get().names()) : List.of();
     LockNode mine = LockNode.at(node.path(), queue);
     if (mine == null) {
-      if (!own.isEnded()) {
-        own.gone();
-      }
-      return new Kept.Gone();
+      return gone(own);
     }
-    boolean others = LockNode.othersThan(own.claim.id(), queue);
-    own.othersWait(others);
+    own.othersWait(LockNode.othersThan(own.claim.id(), queue));
     boolean isFirst = queue.get(0).equals(mine);
     boolean isMarked = ZooKeeperPaths.markerIn(list.get().names()).isPresent();
     if (own.isGranted() && isMarked) {
@@ -190,21 +259,41 @@ final class Renewals {
       return new Kept.Gone();
     }
     if (own.isGranted() || (isFirst && !isMarked)) {
-      own.holds(node, list.get().stat());
-      return held(each, list.sent(), context.now(), others);
+      own.seen(node, list.get().stat());
+      return held(each, list.sent());
     }
-    if (isFirst && !own.isLooking()) {
+    Predecessor watched = own.watched();
+    if (watched != null && LockNode.at(watched.path(), queue) != null) {
+      own.seen(node, list.get().stat());
+    } else if (!own.isLooking()) {
       context.events().lookAgain(own.claim.id());
+    }
+    return inPlace(each, list.sent());
+  }
+
+  private static Kept gone(OwnClaim own) {
+    if (!own.isEnded()) {
+      own.gone();
+    }
+    return new Kept.Gone();
+  }
+
+  /** It has the lock, or waits, as it did. */
+  private Kept inPlace(Renewed each, Moment sent) {
+    OwnClaim own = each.own();
+    if (own.isGranted()) {
+      return held(each, sent);
     }
     return own.stays(context.now(), ZooKeeperGuarantees.WAITER_LEASE.toNanos())
         ? new Kept.Queued()
         : UNKNOWN;
   }
 
-  private static Kept held(Renewed each, Moment sent, Moment now, boolean others) {
+  private Kept held(Renewed each, Moment sent) {
     OwnClaim own = each.own();
-    return own.granted(now, own.claim.lease().toNanos()) && !own.session.isClosing()
-        ? new Kept.Held(new Grant(each.node().revision(), sent, own.claim.lease(), others))
+    return own.granted(context.now(), own.claim.lease().toNanos()) && !own.session.isClosing()
+        ? new Kept.Held(
+            new Grant(each.node().revision(), sent, own.claim.lease(), own.othersWait()))
         : UNKNOWN;
   }
 }

@@ -4,6 +4,7 @@ package io.holdfast.zookeeper;
 import io.holdfast.Moment;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Function;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
@@ -62,6 +63,11 @@ record Reply<T>(Code code, @Nullable T value, Moment sent) {
         || code == Code.REQUESTTIMEOUT;
   }
 
+  /** It was not asked for: the client would take the answer's length for nonsense, and break the connection. */
+  boolean isTooLong() {
+    return code == Code.MARSHALLINGERROR;
+  }
+
   /**
    * Of a request that changes something: whether a majority of the servers has agreed on what became of it. Not of one that
    * was refused for want of a permission: a server may say so by itself ({@code zookeeper.enableEagerACLCheck}).
@@ -71,6 +77,16 @@ record Reply<T>(Code code, @Nullable T value, Moment sent) {
       case OK, NONODE, NODEEXISTS, NOTEMPTY, BADVERSION -> true;
       default -> false;
     };
+  }
+
+  /** The same, of what follows from its value. */
+  <V> Reply<V> map(Function<T, V> then) {
+    return new Reply<>(code, value == null ? null : then.apply(value), sent);
+  }
+
+  /** What was read behind a request that needs a majority: it counts from then, if there was one. */
+  Reply<T> behind(Reply<?> proof) {
+    return proof.isAgreed() ? since(proof.sent) : new Reply<>(proof.code, null, proof.sent);
   }
 
   /** The same, as if it had been sent earlier. */

@@ -23,6 +23,7 @@ final class Wakes implements Predecessor.Woken {
       Link.unasked(link.data(which.path(), watcher).thenAccept(seen -> {
         if (seen.isAbsent()) {
           context.watches().absent(link, which.path());
+          which.gone();
           deleted(which);
         }
       }));

@@ -40,7 +40,7 @@ final class ZooKeeperAdmin {
     Link link = sessions.main().link();
     return link == null
         ? CompletableFuture.failedFuture(ZooKeeperErrors.notConnected())
-        : inspect(link, key, link.childrenAgreed(paths.folder(key)));
+        : inspect(link, key, link.queueAgreed(paths.folder(key)));
   }
 
   private CompletionStage<Optional<LockInfo>> inspect(
@@ -68,7 +68,7 @@ final class ZooKeeperAdmin {
         return link.data(folder + "/" + queue.get(0).name(), null).thenCompose(first -> {
           if (first.isAbsent()) {
             // it has gone between the list and this: look again
-            return inspect(link, key, link.children(folder));
+            return inspect(link, key, link.queue(folder));
           }
           return first.isOk()
               ? CompletableFuture.completedFuture(
@@ -133,7 +133,7 @@ final class ZooKeeperAdmin {
     List<CompletableFuture<Optional<LockInfo>>> all = new ArrayList<>();
     // a majority was asked before all names were listed, on this connection
     now.forEach(
-        key -> all.add(inspect(link, key, link.children(paths.folder(key))).toCompletableFuture()));
+        key -> all.add(inspect(link, key, link.queue(paths.folder(key))).toCompletableFuture()));
     return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).thenApply(nothing -> {
       List<LockInfo> found = new ArrayList<>();
       all.forEach(each -> each.join().ifPresent(found::add));
@@ -152,7 +152,7 @@ final class ZooKeeperAdmin {
     for (int bucket = 0; bucket < ZooKeeperPaths.BUCKETS; bucket++) {
       String path = paths.bucket(bucket);
       CompletableFuture<Reply<Children>> list =
-          bucket == 0 ? link.childrenAgreed(path) : link.children(path);
+          bucket == 0 ? Link.agreed(link.agree(), link.children(path)) : link.children(path);
       all.add(list.thenCompose(folders -> {
         if (folders.isAbsent()) {
           return CompletableFuture.completedFuture(null);
@@ -189,7 +189,7 @@ final class ZooKeeperAdmin {
       return CompletableFuture.failedFuture(ZooKeeperErrors.notConnected());
     }
     String folder = paths.folder(key);
-    return link.childrenAgreed(folder).thenCompose(list -> {
+    return link.queueAgreed(folder).thenCompose(list -> {
       if (list.isAbsent()) {
         return CompletableFuture.completedFuture(false);
       }

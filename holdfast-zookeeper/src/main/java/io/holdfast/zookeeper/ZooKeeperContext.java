@@ -5,6 +5,8 @@ import io.holdfast.Moment;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.StoreEvents;
 import io.holdfast.spi.StoreRuntime;
+import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.KeeperException.Code;
 
 /**
  * What the parts of the recipe share.
@@ -38,6 +40,14 @@ record ZooKeeperContext(
    */
   boolean isFresh(Moment agreed, Claim claim) {
     return runtime.ticker().elapsedNanos(agreed) < pushedNanos(claim) / 2;
+  }
+
+  /** A majority has agreed on something of the claim's session a moment ago, or is asked now. */
+  CompletableFuture<Reply<Boolean>> agreedLately(OwnClaim own, Link link) {
+    Moment agreed = own.session.lastAgreed();
+    return isFresh(agreed, own.claim)
+        ? CompletableFuture.completedFuture(new Reply<>(Code.OK, true, agreed))
+        : link.agree();
   }
 
   /** The lease of a grant that was not asked for, and that perhaps nobody takes. */

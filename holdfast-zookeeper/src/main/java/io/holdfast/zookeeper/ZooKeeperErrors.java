@@ -35,6 +35,9 @@ final class ZooKeeperErrors {
       case AUTHFAILED -> "ZooKeeper refuses our login";
       case NOTREADONLY -> "this ZooKeeper server is read-only just now: it has no quorum";
       case QUOTAEXCEEDED -> "a quota of ZooKeeper is exceeded";
+      case MARSHALLINGERROR ->
+        "so many wait for it that ZooKeeper's client takes no list of them; let fewer processes, or fewer fair callers, wait"
+            + " at the same time, or raise jute.maxbuffer in all of them";
       default -> "ZooKeeper says " + code;
     };
   }
@@ -42,7 +45,7 @@ final class ZooKeeperErrors {
   private static Reason kind(KeeperException.Code code) {
     return switch (code) {
       case NOAUTH, AUTHFAILED, INVALIDACL, SESSIONCLOSEDREQUIRESASLAUTH -> Reason.REFUSED;
-      case QUOTAEXCEEDED -> Reason.FULL;
+      case QUOTAEXCEEDED, MARSHALLINGERROR -> Reason.FULL;
       default -> Reason.UNREACHABLE;
     };
   }

@@ -20,12 +20,13 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.common.ZKConfig;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Clients that count the watchers they are given, their lists, their reads of many nodes, their signs of life, and what
- * they ask a majority; a test can come in before some requests.
+ * they ask a majority; a test can come in before some requests, and have them take no long answers.
  */
 @SuppressWarnings("try") // what it extends closes as it does
 final class HookedClients extends HandledClients {
@@ -35,7 +36,9 @@ final class HookedClients extends HandledClients {
   private final AtomicReference<@Nullable Runnable> beforeMulti = new AtomicReference<>();
   private final AtomicReference<@Nullable Runnable> beforeWatch = new AtomicReference<>();
   private final Map<String, Listed> lists = new ConcurrentHashMap<>();
-  private final AtomicBoolean oldList = new AtomicBoolean();
+  private final Map<String, Stat> counts = new ConcurrentHashMap<>();
+  private final AtomicBoolean isOld = new AtomicBoolean();
+  private final AtomicInteger longestAnswer = new AtomicInteger();
   private final AtomicReference<KeeperException.@Nullable Code> nextMulti = new AtomicReference<>();
   private final AtomicReference<KeeperException.@Nullable Code> nextAgreement =
       new AtomicReference<>();
@@ -70,9 +73,17 @@ final class HookedClients extends HandledClients {
     beforeWatch.set(what);
   }
 
-  /** The next list of a folder is the one before: what a leader answers that has not applied yet what its followers have. */
-  void nextListIsOld() {
-    oldList.set(true);
+  /**
+   * Folders are counted and listed as they were before, until a majority is asked: what a leader answers that has not applied
+   * yet what its followers have.
+   */
+  void isOldUntilAgreed() {
+    isOld.set(true);
+  }
+
+  /** Handles that are made from now on take no longer answers: {@code jute.maxbuffer}. */
+  void longestAnswer(int bytes) {
+    longestAnswer.set(bytes);
   }
 
   /** The next multi is not sent: this is what becomes of it. */
@@ -138,6 +149,9 @@ final class HookedClients extends HandledClients {
       boolean canBeReadOnly,
       ZKClientConfig config)
       throws IOException {
+    if (longestAnswer.get() != 0) {
+      config.setProperty(ZKConfig.JUTE_MAXBUFFER, Integer.toString(longestAnswer.get()));
+    }
     return new ZooKeeper(servers, sessionTimeout, watcher, canBeReadOnly, config) {
       @Override
       public void getData(
@@ -153,12 +167,12 @@ final class HookedClients extends HandledClients {
       public void getChildren(
           String path, boolean watch, AsyncCallback.Children2Callback callback, Object ctx) {
         listed.incrementAndGet();
-        boolean isOld = lists.containsKey(path) && oldList.getAndSet(false);
+        boolean asBefore = isOld.get();
         super.getChildren(
             path,
             watch,
             (rc, asked, same, names, stat) -> {
-              Listed before = isOld ? lists.get(path) : null;
+              Listed before = asBefore ? lists.get(path) : null;
               if (before != null) {
                 callback.processResult(0, asked, same, before.names(), before.stat());
                 return;
@@ -187,7 +201,22 @@ final class HookedClients extends HandledClients {
       public void exists(
           String path, boolean watch, AsyncCallback.StatCallback callback, Object ctx) {
         if (!path.endsWith(NOTHING)) {
-          super.exists(path, watch, callback, ctx);
+          boolean asBefore = isOld.get();
+          super.exists(
+              path,
+              watch,
+              (rc, asked, same, stat) -> {
+                Stat before = asBefore ? counts.get(path) : null;
+                if (before != null) {
+                  callback.processResult(0, asked, same, before);
+                  return;
+                }
+                if (stat != null) {
+                  counts.put(path, stat);
+                }
+                callback.processResult(rc, asked, same, stat);
+              },
+              ctx);
           return;
         }
         signs.incrementAndGet();
@@ -206,6 +235,7 @@ final class HookedClients extends HandledClients {
           String path, int version, AsyncCallback.VoidCallback callback, Object ctx) {
         if (path.endsWith(NOTHING)) {
           agreements.incrementAndGet();
+          isOld.set(false);
           KeeperException.Code instead = nextAgreement.getAndSet(null);
           if (instead != null) {
             callback.processResult(instead.intValue(), path, ctx);

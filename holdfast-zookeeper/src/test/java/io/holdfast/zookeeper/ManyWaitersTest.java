@@ -9,6 +9,7 @@ import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
 import io.holdfast.spi.LockKey;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.process.Tunnel;
 import io.holdfast.testkit.zookeeper.ZooKeeperServer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -34,6 +35,9 @@ class ManyWaitersTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
   private static final int WAITERS = 10_000;
   private static final int FAIR_CLAIMS = 256;
+
+  /** A waiter is refreshed once in this time. */
+  private static final Duration REFRESH = ZooKeeperGuarantees.WAITER_LEASE.dividedBy(3);
 
   private final ZooKeeperServer server = ZooKeeperUnderTest.server();
   private final String root = "/many/" + ROOTS.incrementAndGet();
@@ -87,6 +91,50 @@ class ManyWaitersTest {
       Await.until("nobody is left", () -> isEmpty(curator, folder));
       return nodes;
     }
+  }
+
+  /**
+   * Four processes with as many waiters as may have a node: while nothing changes, a waiter's refresh is one short answer, and
+   * not a list of all of them, which would be 45 MB a second here.
+   */
+  @Test
+  void waitersInALongQueue_readLittle() throws Exception {
+    LockOptions fair = LockOptions.builder().fair(true).build();
+    List<Holdfast> crowd = new ArrayList<>();
+    List<CompletableFuture<Hold>> waiters = new ArrayList<>();
+    try (Holdfast holder = patient("zookeeper://" + server.address() + root);
+        Tunnel tunnel = new Tunnel(server.port())) {
+      Hold hold = holder.lock("a").acquire();
+      try {
+        for (int i = 0; i < 4; i++) {
+          Holdfast each = patient("zookeeper://127.0.0.1:" + tunnel.port() + root);
+          crowd.add(each);
+          for (int j = 0; j < FAIR_CLAIMS; j++) {
+            waiters.add(each.lock("a", fair).acquireAsync(Duration.ofMinutes(5)));
+          }
+          int expected = waiters.size();
+          Await.until(
+              "all wait", () -> holder.admin().inspect("a").orElseThrow().waiters() == expected);
+        }
+        // each of them has seen the whole queue by then
+        bytesPerSecond(tunnel, REFRESH);
+        long perSecond = bytesPerSecond(tunnel, REFRESH.multipliedBy(4));
+        assertTrue(perSecond < 100_000, () -> perSecond + " bytes a second");
+        assertTrue(perSecond > 10_000, () -> perSecond + " bytes a second: they do not ask");
+        assertTrue(hold.isValid());
+      } finally {
+        crowd.forEach(Holdfast::close);
+      }
+    }
+  }
+
+  /** How much is answered, measured for that time or a little longer. */
+  private static long bytesPerSecond(Tunnel tunnel, Duration time) {
+    long before = tunnel.repliedBytes();
+    long start = System.nanoTime();
+    Await.until("the time is over", () -> System.nanoTime() - start >= time.toNanos());
+    long bytes = tunnel.repliedBytes() - before;
+    return bytes * 1_000 / Duration.ofNanos(System.nanoTime() - start).toMillis();
   }
 
   private static Holdfast patient(String uri) {

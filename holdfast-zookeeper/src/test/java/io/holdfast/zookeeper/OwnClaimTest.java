@@ -65,27 +65,25 @@ class OwnClaimTest {
   void hold() {
     own.made(node, NOW);
     own.granted(NOW, LEASE_NANOS);
-    own.holds(node, folder(100, 1));
+    own.seen(node, folder(100, 1));
   }
 
   @Test
   void unchangedFolder_saysThatItHolds() {
-    assertTrue(own.wasListed());
-    assertTrue(own.stillHolds(node, folder(100, 1)));
+    assertTrue(own.isAsSeen(node, folder(100, 1)));
   }
 
   @Test
   void changedFolder_saysNothing() {
-    assertFalse(own.stillHolds(node, folder(101, 2)));
-    assertFalse(own.stillHolds(node, folder(101, 1)));
-    assertFalse(own.stillHolds(node, folder(100, 2)));
+    assertFalse(own.isAsSeen(node, folder(101, 2)));
+    assertFalse(own.isAsSeen(node, folder(101, 1)));
+    assertFalse(own.isAsSeen(node, folder(100, 2)));
   }
 
   @Test
   void goneNode_isForgotten() {
     own.gone();
-    assertFalse(own.wasListed());
-    assertFalse(own.stillHolds(node, folder(100, 1)));
+    assertFalse(own.isAsSeen(node, folder(100, 1)));
   }
 
   /** Neither what was seen of the node before, nor a list with that one which is read only now, speaks for another. */
@@ -94,35 +92,57 @@ class OwnClaimTest {
     Node fresh = new Node("/locks/a/q-2", 2, 110, 0);
     own.made(fresh, NOW);
     own.granted(NOW, LEASE_NANOS);
-    assertFalse(own.wasListed());
-    own.holds(node, folder(100, 1));
-    assertFalse(own.wasListed());
-    own.holds(fresh, folder(109, 2));
-    assertFalse(own.wasListed());
-    own.holds(fresh, folder(110, 3));
-    assertTrue(own.stillHolds(fresh, folder(110, 3)));
-    assertFalse(own.stillHolds(node, folder(110, 3)));
+    assertFalse(own.isAsSeen(fresh, folder(100, 1)));
+    own.seen(node, folder(100, 1));
+    assertFalse(own.isAsSeen(fresh, folder(100, 1)));
+    own.seen(fresh, folder(109, 2));
+    assertFalse(own.isAsSeen(fresh, folder(109, 2)));
+    own.seen(fresh, folder(110, 3));
+    assertTrue(own.isAsSeen(fresh, folder(110, 3)));
+    assertFalse(own.isAsSeen(node, folder(110, 3)));
   }
 
   @Test
   void notGranted_isForgotten() {
     own.notGranted();
     own.granted(NOW, LEASE_NANOS);
-    assertFalse(own.wasListed());
+    assertFalse(own.isAsSeen(node, folder(100, 1)));
   }
 
   /** A list that shows it to wait has seen the folder later. */
   @Test
   void otherList_isForgotten() {
     own.othersWait(true);
-    assertFalse(own.wasListed());
+    assertFalse(own.isAsSeen(node, folder(100, 1)));
   }
 
   /** An older list is as good as none: the folder has changed since. */
   @Test
   void olderList_onlyCostsAnother() {
-    own.holds(node, folder(120, 3));
-    own.holds(node, folder(110, 2));
-    assertFalse(own.stillHolds(node, folder(120, 3)));
+    own.seen(node, folder(120, 3));
+    own.seen(node, folder(110, 2));
+    assertFalse(own.isAsSeen(node, folder(120, 3)));
+  }
+
+  /** A claim that waits has its place while it watches the node ahead; one that was granted by a message has another place. */
+  @Test
+  void waiting_isVouchedForUntilItIsGranted() {
+    own.notGranted();
+    own.seen(node, folder(100, 1));
+    assertFalse(own.isAsSeen(node, folder(100, 1)));
+    Predecessor ahead =
+        new Predecessor(own, node, "/locks/a/q-0", true, "/locks/a/q-0", new Ignoring());
+    own.watch(ahead);
+    assertTrue(own.isAsSeen(node, folder(100, 1)));
+    assertTrue(own.grantedBy(ahead, NOW, LEASE_NANOS));
+    assertFalse(own.isAsSeen(node, folder(100, 1)));
+  }
+
+  private static final class Ignoring implements Predecessor.Woken {
+    @Override
+    public void changed(Predecessor which) {}
+
+    @Override
+    public void deleted(Predecessor which) {}
   }
 }

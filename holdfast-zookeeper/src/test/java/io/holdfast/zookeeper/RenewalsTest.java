@@ -5,12 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.Ended;
 import io.holdfast.spi.Grant;
 import io.holdfast.spi.Kept;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
+import io.holdfast.spi.StoreException;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.zookeeper.ZooKeeperServer;
 import io.holdfast.zookeeper.NodeData.KeptLock;
@@ -34,6 +37,9 @@ import org.junit.jupiter.api.Timeout;
 @Tag("stores")
 class RenewalsTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
+
+  /** A list of so many bytes has the names of 40 nodes. */
+  private static final int SHORT_ANSWER = 4096;
 
   private final ZooKeeperServer server = ZooKeeperUnderTest.server();
   private final String root = "/renewals/" + ROOTS.incrementAndGet();
@@ -189,7 +195,7 @@ class RenewalsTest {
       Class<? extends Kept> expected = i == 1 || i == 3 ? Kept.Gone.class : Kept.Held.class;
       assertInstanceOf(expected, kept.get(claims.get(i).id()));
     }
-    assertEquals(2, clients.lists() - before);
+    assertEquals(1, clients.lists() - before);
   }
 
   /** The claim is asked for again, and has another node in the same folder. */
@@ -206,15 +212,15 @@ class RenewalsTest {
     assertInstanceOf(Kept.Gone.class, one.keep(claim));
   }
 
-  /** Who was told of the grant has seen no list yet that shows it. */
+  /** A claim that waits is where it was; one that was told of the grant has seen no list yet that shows it. */
   @Test
   void grantedByAMessage_isListedOnce() {
     Claim holder = other.claim("a");
     other.granted(holder);
     Claim waiter = one.claim("a");
     one.busy(waiter, Mode.QUEUE);
-    assertEquals(1, listsToKeep(waiter, Kept.Queued.class));
-    assertEquals(1, listsToKeep(waiter, Kept.Queued.class));
+    assertEquals(0, listsToKeep(waiter, Kept.Queued.class));
+    assertEquals(0, listsToKeep(waiter, Kept.Queued.class));
     other.end(holder, Duration.ZERO);
     Await.until("it is told", () -> one.wasGranted(waiter));
     assertEquals(1, listsToKeep(waiter, Kept.Held.class));
@@ -239,14 +245,183 @@ class RenewalsTest {
     assertEquals(0, listsToKeep(claim, Kept.Held.class));
   }
 
-  /** Nobody knows. What broke the connection may have been the answer's length: the next time it is listed, once. */
+  /** What broke the connection may have been the answer's length: the next time the folder is asked for alone, and listed. */
   @Test
   void lostAnswer_isUnknown_andListedThen() {
     Claim claim = held("a");
     clients.nextMultiIs(Code.CONNECTIONLOSS);
     assertEquals(0, listsToKeep(claim, Kept.Unknown.class));
+    int multis = clients.multis();
     assertEquals(1, listsToKeep(claim, Kept.Held.class));
+    assertEquals(multis, clients.multis());
     assertEquals(0, listsToKeep(claim, Kept.Held.class));
+  }
+
+  /** A client that takes no long answers asks for fewer folders at a time. */
+  @Test
+  void manyFolders_areReadInAnswersOfALengthThatTheClientTakes() {
+    one.close();
+    clients.longestAnswer(SHORT_ANSWER);
+    one = new StoreByHand("3", clients.store(uri));
+    List<Claim> claims = new ArrayList<>();
+    for (int i = 0; i < 50; i++) {
+      claims.add(held("x".repeat(500) + i));
+    }
+    Map<ClaimId, Kept> kept = keep(claims);
+    claims.forEach(each -> assertInstanceOf(Kept.Held.class, kept.get(each.id())));
+    assertTrue(one.told.isEmpty(), one.told::toString);
+  }
+
+  // many in one folder
+
+  /** Lets so many wait behind a holder that a list of them would be long. */
+  private List<Claim> waiting(int number) {
+    List<Claim> all = new ArrayList<>();
+    for (int i = 0; i < number; i++) {
+      Claim claim = one.claim("a");
+      one.busy(claim, Mode.QUEUE);
+      all.add(claim);
+    }
+    return all;
+  }
+
+  @Test
+  void longQueue_isListedByNoneOfItsClaims() {
+    Claim holder = held("a");
+    List<Claim> waiters = waiting(50);
+    List<Claim> all = new ArrayList<>(waiters);
+    all.add(holder);
+    for (int i = 0; i < 2; i++) {
+      int lists = clients.lists();
+      int agreements = clients.agreements();
+      Map<ClaimId, Kept> kept = keep(all);
+      assertTrue(
+          assertInstanceOf(Kept.Held.class, kept.get(holder.id())).grant().othersWait());
+      waiters.forEach(each -> assertInstanceOf(Kept.Queued.class, kept.get(each.id())));
+      assertEquals(0, clients.lists() - lists);
+      assertEquals(1, clients.agreements() - agreements);
+    }
+    assertTrue(one.told.isEmpty(), one.told::toString);
+  }
+
+  /** What only waits promises nothing: a majority that was asked a moment ago is enough. */
+  @Test
+  void waiters_askAMajorityNowAndThen() {
+    held("a");
+    List<Claim> waiters = waiting(3);
+    int before = clients.agreements();
+    waiters.forEach(each -> assertInstanceOf(Kept.Queued.class, one.keep(each)));
+    assertEquals(0, clients.agreements() - before);
+    one.forward(Duration.ofSeconds(3));
+    waiters.forEach(each -> assertInstanceOf(Kept.Queued.class, one.keep(each)));
+    assertEquals(1, clients.agreements() - before);
+  }
+
+  @Test
+  void evictedFromALongQueue_isGone() {
+    Claim holder = held("a");
+    List<Claim> waiters = waiting(50);
+    evict(holder);
+    assertInstanceOf(Kept.Gone.class, one.keep(holder));
+    Await.until("the next one has it", () -> one.wasGranted(waiters.get(0)));
+    assertInstanceOf(Kept.Held.class, one.keep(waiters.get(0)));
+    assertInstanceOf(Kept.Queued.class, one.keep(waiters.get(49)));
+  }
+
+  /** The node ahead is gone, and its deletion was not told. */
+  @Test
+  void waiterInALongQueue_whoseNodeAheadIsGone_looksAgain() {
+    held("a");
+    List<Claim> waiters = waiting(50);
+    Claim last = other.claim("a");
+    other.busy(last, Mode.QUEUE);
+    assertEquals(Ended.Outcome.WITHDRAWN, one.end(waiters.get(49), Duration.ZERO));
+    Await.until("it is told", () -> other.told.size() == 1);
+    assertInstanceOf(Kept.Queued.class, other.keep(last));
+    assertEquals(
+        List.of("lookAgain " + last.id(), "lookAgain " + last.id()), List.copyOf(other.told));
+    other.busy(last, Mode.QUEUE);
+    assertInstanceOf(Kept.Queued.class, other.keep(last));
+    assertEquals(2, other.told.size());
+  }
+
+  /** A claim that waits is asked for again, as after each broken connection: it looks for two nodes. */
+  @Test
+  void waiterThatIsAskedForAgain_listsNothing() throws Exception {
+    held("a");
+    List<Claim> waiters = waiting(50);
+    int before = clients.lists();
+    waiters.forEach(each -> one.busy(each, Mode.QUEUE));
+    assertEquals(0, clients.lists() - before);
+    try (CuratorFramework curator =
+        CuratorFrameworkFactory.newClient(server.address(), new RetryOneTime(100))) {
+      curator.start();
+      String folder = new ZooKeeperPaths(root).folder(LockKey.of("a"));
+      String node = curator.getChildren().forPath(folder).stream()
+          .filter(name -> name.startsWith("q-" + waiters.get(20).id() + "-"))
+          .findFirst()
+          .orElseThrow();
+      curator.delete().forPath(folder + "/" + node);
+    }
+    StoreException ended =
+        assertInstanceOf(StoreException.class, Await.failure(one.ask(waiters.get(20), Mode.QUEUE)));
+    assertTrue(String.valueOf(ended.getMessage()).contains("was ended"));
+  }
+
+  /** It grows behind those that wait in it, until a list of it is longer than their client takes. */
+  @Test
+  void queueThatGrowsBeyondTheClientsBuffer_disturbsNothing() {
+    one.close();
+    clients.longestAnswer(SHORT_ANSWER);
+    one = new StoreByHand("3", clients.store(uri));
+    Claim elsewhere = held("b");
+    Claim holder = held("a");
+    List<Claim> waiters = waiting(20);
+    for (int i = 0; i < 40; i++) {
+      other.busy(other.claim("a"), Mode.QUEUE);
+    }
+    List<Claim> all = new ArrayList<>(waiters);
+    all.add(holder);
+    all.add(elsewhere);
+    Map<ClaimId, Kept> kept = keep(all);
+    assertTrue(assertInstanceOf(Kept.Held.class, kept.get(holder.id())).grant().othersWait());
+    assertInstanceOf(Kept.Held.class, kept.get(elsewhere.id()));
+    waiters.forEach(each -> assertInstanceOf(Kept.Queued.class, kept.get(each.id())));
+    waiters.forEach(each -> one.busy(each, Mode.QUEUE));
+    assertTrue(one.told.isEmpty(), one.told::toString);
+    one.end(holder, Duration.ZERO);
+    Await.until("the next one has it", () -> one.wasGranted(waiters.get(0)));
+    assertInstanceOf(Kept.Held.class, one.keep(waiters.get(0)));
+    assertInstanceOf(Kept.Held.class, one.keep(elsewhere));
+  }
+
+  /**
+   * More wait than the client takes a list of: the next one is told so, and leaves nothing in the queue. Those that are in it,
+   * and other locks, do not notice.
+   */
+  @Test
+  void queueBeyondTheClientsBuffer_disturbsNothing() {
+    Claim holder = other.claim("a");
+    other.granted(holder);
+    for (int i = 0; i < 40; i++) {
+      other.busy(other.claim("a"), Mode.QUEUE);
+    }
+    one.close();
+    clients.longestAnswer(SHORT_ANSWER);
+    one = new StoreByHand("3", clients.store(uri));
+    Claim elsewhere = held("b");
+    Claim waiter = one.claim("a");
+    for (int i = 0; i < 3; i++) {
+      StoreException full =
+          assertInstanceOf(StoreException.class, Await.failure(one.ask(waiter, Mode.QUEUE)));
+      assertEquals(Reason.FULL, full.reason());
+      assertTrue(String.valueOf(full.getMessage()).contains("jute.maxbuffer"));
+      assertInstanceOf(StoreException.class, Await.failure(one.ask(one.claim("a"), Mode.TRY)));
+      assertInstanceOf(Kept.Held.class, one.keep(elsewhere));
+    }
+    assertTrue(one.told.isEmpty(), one.told::toString);
+    assertEquals(
+        40, Await.value(other.store.inspect(holder.name())).orElseThrow().waiters());
   }
 
   /** A server that has too much to do gets no lists on top of it. */
@@ -309,9 +484,9 @@ class RenewalsTest {
     }
   }
 
-  /** The server does not read several nodes at once: it lists. */
+  /** The server does not read several nodes at once: they are read one by one. */
   @Test
-  void refusedAnswer_isListed() {
+  void refusedAnswer_isAskedForOneByOne() {
     List<Claim> claims = held(3);
     clients.nextMultiIs(Code.UNIMPLEMENTED);
     int before = clients.lists();
@@ -319,6 +494,9 @@ class RenewalsTest {
     for (Claim each : claims) {
       assertInstanceOf(Kept.Held.class, kept.get(each.id()));
     }
-    assertEquals(3, clients.lists() - before);
+    assertEquals(0, clients.lists() - before);
+    evict(claims.get(1));
+    clients.nextMultiIs(Code.UNIMPLEMENTED);
+    assertInstanceOf(Kept.Gone.class, keep(claims).get(claims.get(1).id()));
   }
 }

@@ -12,6 +12,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -34,6 +35,7 @@ public final class Tunnel implements AutoCloseable {
   private boolean requestsStalled;
   private boolean repliesStalled;
   private final AtomicReference<@Nullable String> breaking = new AtomicReference<>();
+  private final AtomicLong replied = new AtomicLong();
 
   /**
    * Opens it.
@@ -66,6 +68,15 @@ public final class Tunnel implements AutoCloseable {
    */
   public boolean isUsed() {
     return open.stream().anyMatch(socket -> !socket.isClosed());
+  }
+
+  /**
+   * Returns how many bytes the server has sent through it.
+   *
+   * @return the bytes of all replies that got through
+   */
+  public long repliedBytes() {
+    return replied.get();
   }
 
   /** Lets nothing through any more, in neither direction. */
@@ -155,6 +166,9 @@ public final class Tunnel implements AutoCloseable {
           return;
         }
         out.write(piece, 0, read);
+        if (!requests) {
+          replied.addAndGet(read);
+        }
       }
       awaitHealed(requests);
     } catch (IOException e) {
