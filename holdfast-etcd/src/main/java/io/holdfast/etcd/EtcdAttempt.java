@@ -22,9 +22,9 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks for a lock: one transaction puts the claim's key and reads the end of the queue: alone there, it holds the lock.
- * Who is first is read in the same transaction where the lock was busy last time, else in a second step. The claim with
- * the oldest key holds the lock, so that the create revision, which is given when the claim enters the queue, grows from
+ * Asks for a lock: one transaction puts the claim's key and counts the queue: alone there, it holds the lock. Which claim
+ * is first, and which one is right ahead, is read in the same transaction where the lock was busy last time and its queue
+ * short, else in a second step. The claim with the oldest key holds the lock, so that the create revision, which is given when the claim enters the queue, grows from
  * grant to grant.
  *
  * <p>The transaction compares the lease's epoch: once that was raised, no earlier attempt is applied any more. An attempt
@@ -126,9 +126,11 @@ final class EtcdAttempt {
     ByteSequence queue = context.queue(claim);
     List<Op> then = new ArrayList<>(3);
     then.add(EtcdContext.put(claim, term));
-    then.add(Op.get(queue, LAST_TWO));
-    if (context.isLikelyBusy(claim.claim.name())) {
+    if (context.isShortQueue(claim.claim.name())) {
+      then.add(Op.get(queue, LAST_TWO));
       then.add(Op.get(queue, EtcdContext.FIRST));
+    } else {
+      then.add(Op.get(queue, EtcdContext.ANY_KEY));
     }
     return context
         .calls
@@ -137,10 +139,7 @@ final class EtcdAttempt {
                 new Cmp(epoch, Cmp.Op.EQUAL, CmpTarget.version(version)),
                 new Cmp(claim.key, Cmp.Op.EQUAL, CmpTarget.createRevision(0))),
             then,
-            List.of(
-                Op.get(epoch, EtcdContext.KEY),
-                Op.get(claim.key, EtcdContext.KEY),
-                Op.get(queue, EtcdContext.FIRST)))
+            List.of(Op.get(epoch, EtcdContext.KEY), Op.get(claim.key, EtcdContext.KEY)))
         .whenComplete((done, failure) -> {
           if (failure == null || EtcdLease.isGone(failure) || EtcdErrors.isNotApplied(failure)) {
             claim.settled(sent);
@@ -166,8 +165,7 @@ final class EtcdAttempt {
     }
     applied = true;
     claim.place.seen(own.get(0), term);
-    return behind(
-        term, own.get(0).getCreateRevision(), null, done.getGetResponses().get(2));
+    return look(term, own.get(0).getCreateRevision());
   }
 
   private CompletableFuture<Answer> entered(EtcdLease.Term term, TxnResponse done) {
@@ -176,35 +174,57 @@ final class EtcdAttempt {
     claim.place.made(revision, term);
     GetResponse last = done.getGetResponses().get(0);
     if (last.getCount() == 1) {
-      return granted(revision, false);
+      return granted(revision, 1);
     }
-    ByteSequence before = last.getKvs().size() > 1 ? last.getKvs().get(1).getKey() : null;
     return done.getGetResponses().size() > 1
-        ? behind(term, revision, before, done.getGetResponses().get(1))
-        : context
-            .calls
-            .get(context.queue(claim), EtcdContext.FIRST)
-            .thenCompose(queue -> behind(term, revision, before, queue));
+        ? behind(
+            term,
+            revision,
+            last.getKvs().size() > 1 ? last.getKvs().get(1) : null,
+            done.getGetResponses().get(1))
+        : look(term, revision);
   }
 
-  /** There are others: who is first is looked at. */
+  /** There are others: which one is first, and which one is right ahead, is read by one member alone. */
+  private CompletableFuture<Answer> look(EtcdLease.Term term, long revision) {
+    ByteSequence queue = context.queue(claim);
+    return context
+        .calls
+        .txn(
+            List.of(),
+            List.of(
+                Op.get(queue, EtcdContext.lastBefore(revision)), Op.get(queue, EtcdContext.FIRST)),
+            List.of())
+        .thenCompose(seen -> {
+          List<KeyValue> before = seen.getGetResponses().get(0).getKvs();
+          return behind(
+              term,
+              revision,
+              before.isEmpty() ? null : before.get(0),
+              seen.getGetResponses().get(1));
+        });
+  }
+
   private CompletableFuture<Answer> behind(
-      EtcdLease.Term term, long revision, @Nullable ByteSequence before, GetResponse queue) {
+      EtcdLease.Term term, long revision, @Nullable KeyValue before, GetResponse queue) {
     if (queue.getKvs().isEmpty()) {
       // all have gone since the key was put, our own key as well: an operator did that
       return enter();
     }
     KeyValue first = queue.getKvs().get(0);
     if (first.getKey().equals(claim.key)) {
-      return granted(revision, queue.getCount() > 1);
+      return granted(revision, queue.getCount());
     }
     EtcdValue holder = EtcdValue.read(first.getKey(), first.getValue());
     if (mode == Mode.TRY) {
       return leave(term)
           .thenApply(gone -> new Answer.Busy(false, holder.holder(), Optional.empty()));
     }
-    context.wanted(claim.claim.name(), true);
-    claim.startWaiting(context).ifPresent(wait -> wait.begin(before));
+    context.wanted(claim.claim.name(), queue.getCount());
+    if (before != null) {
+      claim.place.behind(revision, before);
+    }
+    claim.startWaiting(context).ifPresent(EtcdWait::begin);
     return answer(new Answer.Busy(true, holder.holder(), Optional.empty()));
   }
 
@@ -240,13 +260,14 @@ final class EtcdAttempt {
         });
   }
 
-  private CompletableFuture<Answer> granted(long revision, boolean othersWait) {
+  private CompletableFuture<Answer> granted(long revision, long claimsOfIt) {
     if (!claim.place.first(revision, context.runtime.ticker().now())) {
       // that key has gone, and there is another one since
       return enter();
     }
     claim.stopWaiting();
-    context.wanted(claim.claim.name(), othersWait);
+    context.wanted(claim.claim.name(), claimsOfIt);
+    boolean othersWait = claimsOfIt > 1;
     EtcdLease own = context.lease(claim.claim.lease());
     EtcdLease.Term under = claim.place.settled();
     if (under != null && under == own.current()) {

@@ -130,6 +130,20 @@ final class EtcdClaim {
     }
   }
 
+  /** Has what it waits for looked at, if it waits. */
+  void look() {
+    EtcdWait waiting;
+    lock.lock();
+    try {
+      waiting = wait;
+    } finally {
+      lock.unlock();
+    }
+    if (waiting != null) {
+      waiting.look();
+    }
+  }
+
   /** The claim is being ended: nothing is sent for it any more but that, and it is not begun to wait for it again. */
   void end(long nowNanos) {
     lock.lock();

@@ -19,7 +19,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -45,8 +44,15 @@ final class EtcdContext {
       .withKeysOnly(true)
       .build();
 
+  /** Whether there is one, and how many: the server counts them, and need not read and sort them all. */
+  static final GetOption ANY_KEY =
+      GetOption.builder().isPrefix(true).withLimit(1).withKeysOnly(true).build();
+
   /** A key without its value. */
   static final GetOption KEY = GetOption.builder().withKeysOnly(true).build();
+
+  /** Sorted, a queue is read whole, by all members one after the other where a transaction also writes. */
+  private static final long SHORT = 32;
 
   /** More are not remembered: they only save requests. */
   private static final int MOST_BUSY = 10_000;
@@ -59,7 +65,8 @@ final class EtcdContext {
   final EtcdLease waiting;
   final EtcdSeats seats = new EtcdSeats();
 
-  private final Set<LockKey> busy = ConcurrentHashMap.newKeySet();
+  /** How many claims of a lock there were, where there were others. */
+  private final Map<LockKey, Long> busy = new ConcurrentHashMap<>();
 
   private final Map<Long, EtcdLease> leases = new ConcurrentHashMap<>();
   private final Map<ClaimId, EtcdClaim> claims = new ConcurrentHashMap<>();
@@ -196,19 +203,36 @@ final class EtcdContext {
         .toList();
   }
 
-  /** Notes whether others wanted a lock when this process last asked: if so, the next claim is put as a waiter's at once. */
-  void wanted(LockKey name, boolean byOthers) {
-    if (!byOthers) {
+  /** Notes how many claims of a lock there were when this process last asked: if several, the next one is put as a waiter's. */
+  void wanted(LockKey name, long claimsOfIt) {
+    if (claimsOfIt <= 1) {
       busy.remove(name);
-    } else if (busy.size() < MOST_BUSY || busy.contains(name)) {
-      busy.add(name);
+    } else if (busy.size() < MOST_BUSY || busy.containsKey(name)) {
+      busy.put(name, claimsOfIt);
     } else {
       busy.clear();
     }
   }
 
   boolean isLikelyBusy(LockKey name) {
-    return busy.contains(name);
+    return busy.containsKey(name);
+  }
+
+  /** Whether it is likely busy, and its queue so short that the members may read it while they apply a transaction. */
+  boolean isShortQueue(LockKey name) {
+    return busy.getOrDefault(name, Long.MAX_VALUE) <= SHORT;
+  }
+
+  /** The last key before the one that was made in this revision. */
+  static GetOption lastBefore(long revision) {
+    return GetOption.builder()
+        .isPrefix(true)
+        .withSortField(GetOption.SortTarget.CREATE)
+        .withSortOrder(GetOption.SortOrder.DESCEND)
+        .withMaxCreateRevision(revision - 1)
+        .withLimit(1)
+        .withKeysOnly(true)
+        .build();
   }
 
   /** Closes what waits; nothing waits any more. */
@@ -224,6 +248,11 @@ final class EtcdContext {
   static Op put(EtcdClaim claim, EtcdLease.Term term) {
     return Op.put(
         claim.key, claim.value, PutOption.builder().withLeaseId(term.id).build());
+  }
+
+  /** The key ahead is the one that was seen. */
+  static Cmp isThere(EtcdPlace.Ahead ahead) {
+    return new Cmp(ahead.key(), Cmp.Op.EQUAL, CmpTarget.createRevision(ahead.revision()));
   }
 
   /** The claim's key is the one that was seen. */

@@ -25,13 +25,16 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Ends claims: one transaction looks who is first and deletes the claim's key. While an attempt of the claim has had no
+ * Ends claims: one transaction counts the queue and deletes the claim's key. While an attempt of the claim has had no
  * answer, the same transaction raises the epoch of the lease that it puts the key under, so that it is not applied behind
  * the end.
  *
  * <p>A hold that is kept has its key put under a lease of its own, which nobody renews. Its place stays the first.
  */
 final class EtcdEnding {
+  /** As if there were another one. */
+  private static final long NOT_COUNTED = 2;
+
   private final EtcdContext context;
 
   EtcdEnding(EtcdContext context) {
@@ -92,9 +95,9 @@ final class EtcdEnding {
     return EtcdValue.read(mine.key, there.getValue()).kind() == EtcdValue.Kind.KEPT;
   }
 
-  /** An earlier end keeps the lock; who waits was not looked at. */
+  /** An earlier end keeps the lock; whether others wait was not looked at. */
   private CompletableFuture<Ended> wasKept(EtcdClaim mine, Instant lastGiveUp) {
-    return over(mine, Outcome.RELEASED, true, lastGiveUp, mine.open(), false);
+    return over(mine, Outcome.RELEASED, NOT_COUNTED, lastGiveUp, mine.open(), false);
   }
 
   /** Begins the lease that the lock is kept under, once: an end that is repeated uses it again. */
@@ -142,7 +145,9 @@ final class EtcdEnding {
     Set<EtcdLease.Term> called = new LinkedHashSet<>();
     open.forEach(each -> called.add(each.term));
     List<Op> then = new ArrayList<>();
-    then.add(Op.get(context.queue(mine), EtcdContext.FIRST_KEY));
+    // to find the first one, each member reads the whole queue: only for a claim whose place is not known
+    boolean isPlaced = mine.place.known().isPresent();
+    then.add(Op.get(context.queue(mine), isPlaced ? EtcdContext.ANY_KEY : EtcdContext.FIRST_KEY));
     then.add(change);
     boolean nothingComes = deletesIt && open.isEmpty();
     // each epoch lives as long as its lease: when that is gone, its attempts are, too
@@ -154,7 +159,12 @@ final class EtcdEnding {
           raised(List.copyOf(called), done);
           Set<EtcdClaim.Sent> calledOff = done.isSucceeded() ? open : Set.of();
           return over(
-              mine, outcome(mine, done), othersWait(done), lastGiveUp, calledOff, nothingComes);
+              mine,
+              outcome(mine, isPlaced, done),
+              claimsOfIt(done),
+              lastGiveUp,
+              calledOff,
+              nothingComes);
         })
         .exceptionallyCompose(failure -> {
           if (!EtcdLease.isGone(failure) || called.isEmpty()) {
@@ -209,23 +219,25 @@ final class EtcdEnding {
     }
   }
 
-  private static Outcome outcome(EtcdClaim mine, TxnResponse done) {
+  private static Outcome outcome(EtcdClaim mine, boolean isPlaced, TxnResponse done) {
     if (!done.isSucceeded()
         || done.getDeleteResponses().stream().anyMatch(gone -> gone.getDeleted() == 0)) {
       return Outcome.NOT_THERE;
     }
-    KeyValue first = done.getGetResponses().get(0).getKvs().get(0);
-    return first.getKey().equals(mine.key) ? Outcome.RELEASED : Outcome.WITHDRAWN;
+    boolean isFirst = isPlaced
+        ? mine.place.isFirst()
+        : done.getGetResponses().get(0).getKvs().get(0).getKey().equals(mine.key);
+    return isFirst ? Outcome.RELEASED : Outcome.WITHDRAWN;
   }
 
-  private static boolean othersWait(TxnResponse done) {
-    return done.isSucceeded() && done.getGetResponses().get(0).getCount() > 1;
+  private static long claimsOfIt(TxnResponse done) {
+    return done.isSucceeded() ? done.getGetResponses().get(0).getCount() : 0;
   }
 
   private CompletableFuture<Ended> over(
       EtcdClaim mine,
       Outcome outcome,
-      boolean othersWait,
+      long claimsOfIt,
       Instant lastGiveUp,
       Set<EtcdClaim.Sent> calledOff,
       boolean nothingComes) {
@@ -240,7 +252,7 @@ final class EtcdEnding {
     if (none) {
       context.forget(mine, nothingComes);
     }
-    context.wanted(mine.claim.name(), othersWait);
-    return CompletableFuture.completedFuture(new Ended(outcome, isFinal, othersWait));
+    context.wanted(mine.claim.name(), claimsOfIt);
+    return CompletableFuture.completedFuture(new Ended(outcome, isFinal, claimsOfIt > 1));
   }
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.etcd;
 
+import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.GetResponse;
-import io.etcd.jetcd.kv.TxnResponse;
+import io.etcd.jetcd.op.Cmp;
+import io.etcd.jetcd.op.CmpTarget;
 import io.etcd.jetcd.op.Op;
 import io.holdfast.Moment;
 import io.holdfast.spi.Claim;
@@ -16,12 +18,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps claims: renews each lease that they are under once, however many there are, and reads their keys and who is first
- * in their queues, because an operator may have deleted a key whose lease lives. A claim that holds a lock and is still
- * under the waiters' lease gets its own.
+ * Keeps claims: renews each lease that they are under once, however many there are, the waiters' one if it was not renewed a
+ * moment ago, and looks at their keys, because an
+ * operator may have deleted a key whose lease lives. A claim that holds a lock and is still under the waiters' lease gets its
+ * own.
+ *
+ * <p>As long as a claim's key has not been changed, and neither has a waiter's the key ahead of it, its place is what it was:
+ * one transaction compares the keys of many claims, and says so in an answer of one word. Only for a claim whose place is not
+ * known any more is its queue read, which the server reads whole to find the first.
  */
 final class EtcdKeeper {
   /** The server takes 128 operations in a transaction by default. */
@@ -41,27 +49,195 @@ final class EtcdKeeper {
   }
 
   CompletableFuture<Map<ClaimId, Kept>> keep(List<Claim> claims) {
-    Map<ClaimId, Kept> kept = new ConcurrentHashMap<>();
-    List<EtcdClaim> known = new ArrayList<>();
+    Round round = new Round();
     for (Claim each : claims) {
       context
           .known(each.id())
-          .ifPresentOrElse(known::add, () -> kept.put(each.id(), new Kept.Gone()));
+          .ifPresentOrElse(round::add, () -> round.kept.put(each.id(), new Kept.Gone()));
     }
-    Map<EtcdLease.Term, CompletableFuture<Renewed>> renewals = new HashMap<>();
-    for (EtcdClaim each : known) {
-      EtcdLease.Term term = each.place.term();
+    return round.end();
+  }
+
+  /** A claim, and what was known of its key when it was asked for. */
+  private record Placed(EtcdClaim claim, EtcdPlace.Known place) {}
+
+  /** What is asked for together. */
+  private final class Round {
+    private final Map<ClaimId, Kept> kept = new ConcurrentHashMap<>();
+    private final Map<EtcdLease.Term, CompletableFuture<Renewed>> renewals = new HashMap<>();
+    private final List<Placed> placed = new ArrayList<>();
+    private final List<EtcdClaim> lost = new ArrayList<>();
+
+    void add(EtcdClaim claim) {
+      EtcdLease.Term term = claim.place.term();
       if (term != null) {
-        renewals.computeIfAbsent(term, EtcdKeeper::renew);
+        // a waiter is promised nothing, and many of them are refreshed one by one
+        boolean isRenewed = term == context.waiting.current() && term.isYoung();
+        renewals.computeIfAbsent(
+            term,
+            shared -> isRenewed ? CompletableFuture.completedFuture(Renewed.YES) : renew(shared));
       }
+      claim
+          .place
+          .known()
+          .ifPresentOrElse(place -> placed.add(new Placed(claim, place)), () -> lost.add(claim));
     }
+
+    CompletableFuture<Map<ClaimId, Kept>> end() {
+      return all(List.of(inBatches(placed, this::compare), inBatches(lost, this::find)))
+          .thenApply(nothing -> Map.copyOf(kept));
+    }
+
+    /** Has the claims' keys compared with what is known of them; where any of them differs, they are read. */
+    private CompletableFuture<?> compare(List<Placed> batch) {
+      List<Cmp> unchanged = new ArrayList<>();
+      List<Op> counts = new ArrayList<>();
+      List<Op> looks = new ArrayList<>();
+      for (Placed each : batch) {
+        ByteSequence key = each.claim().key;
+        unchanged.add(
+            new Cmp(key, Cmp.Op.EQUAL, CmpTarget.modRevision(each.place().modified())));
+        looks.add(Op.get(key, EtcdContext.KEY));
+        EtcdPlace.Ahead ahead = each.place().ahead();
+        if (ahead == null) {
+          Op count = Op.get(context.queue(each.claim()), EtcdContext.ANY_KEY);
+          counts.add(count);
+          looks.add(count);
+        } else {
+          unchanged.add(EtcdContext.isThere(ahead));
+          looks.add(Op.get(ahead.key(), EtcdContext.KEY));
+        }
+      }
+      return answered(context
+          .calls
+          .txn(unchanged, counts, looks)
+          .thenCompose(seen -> seen.isSucceeded()
+              ? unchanged(batch, seen.getGetResponses())
+              : changed(batch, seen.getGetResponses())));
+    }
+
+    private CompletableFuture<Void> unchanged(List<Placed> batch, List<GetResponse> counts) {
+      List<CompletableFuture<?>> all = new ArrayList<>();
+      int counted = 0;
+      for (Placed each : batch) {
+        EtcdPlace.Known place = each.place();
+        boolean isFirst = place.ahead() == null;
+        boolean othersWait = !isFirst || counts.get(counted++).getCount() > 1;
+        all.add(keep(
+            each.claim(),
+            judge(each.claim(), place.revision(), place.modified(), isFirst, othersWait)));
+      }
+      return all(all);
+    }
+
+    private CompletableFuture<Void> changed(List<Placed> batch, List<GetResponse> looks) {
+      List<CompletableFuture<?>> all = new ArrayList<>();
+      List<EtcdClaim> passed = new ArrayList<>();
+      for (int i = 0; i < batch.size(); i++) {
+        EtcdClaim claim = batch.get(i).claim();
+        EtcdPlace.Ahead ahead = batch.get(i).place().ahead();
+        GetResponse own = looks.get(2 * i);
+        GetResponse other = looks.get(2 * i + 1);
+        if (ahead == null) {
+          all.add(keep(claim, judge(claim, own, true, other.getCount() > 1)));
+        } else if (other.getKvs().stream()
+            .anyMatch(there -> there.getCreateRevision() == ahead.revision())) {
+          all.add(keep(claim, judge(claim, own, false, true)));
+        } else {
+          passed.add(claim);
+        }
+      }
+      all.add(find(passed));
+      return all(all);
+    }
+
+    /** Reads the keys, and the first of each queue, of claims whose place is not known. */
+    private CompletableFuture<?> find(List<EtcdClaim> batch) {
+      if (batch.isEmpty()) {
+        return all(List.of());
+      }
+      List<Op> looks = new ArrayList<>();
+      for (EtcdClaim each : batch) {
+        looks.add(Op.get(each.key, EtcdContext.KEY));
+        looks.add(Op.get(context.queue(each), EtcdContext.FIRST_KEY));
+      }
+      return answered(context
+          .calls
+          .txn(List.of(), looks, List.of())
+          .thenCompose(seen -> found(batch, seen.getGetResponses())));
+    }
+
+    private CompletableFuture<Void> found(List<EtcdClaim> batch, List<GetResponse> looks) {
+      List<CompletableFuture<?>> all = new ArrayList<>();
+      for (int i = 0; i < batch.size(); i++) {
+        EtcdClaim claim = batch.get(i);
+        GetResponse queue = looks.get(2 * i + 1);
+        boolean isFirst =
+            queue.getKvs().stream().anyMatch(first -> first.getKey().equals(claim.key));
+        all.add(keep(claim, judge(claim, looks.get(2 * i), isFirst, queue.getCount() > 1)));
+        if (!isFirst) {
+          // with what is ahead of it, its place is known again
+          claim.look();
+        }
+      }
+      return all(all);
+    }
+
+    private CompletableFuture<?> keep(EtcdClaim claim, CompletableFuture<Kept> judged) {
+      return judged.thenAccept(answer -> kept.put(claim.claim.id(), answer));
+    }
+
+    private CompletableFuture<Kept> judge(
+        EtcdClaim claim, GetResponse own, boolean isFirst, boolean othersWait) {
+      if (own.getKvs().isEmpty()) {
+        claim.stopWaiting();
+        return answer(new Kept.Gone());
+      }
+      KeyValue there = own.getKvs().get(0);
+      claim.place.seen(there);
+      if (there.getCreateRevision() != claim.place.revision()) {
+        // that key has gone, and there is another one since
+        return answer(new Kept.Unknown());
+      }
+      return judge(claim, there.getCreateRevision(), there.getModRevision(), isFirst, othersWait);
+    }
+
+    private CompletableFuture<Kept> judge(
+        EtcdClaim claim, long revision, long modified, boolean wasFirst, boolean othersWait) {
+      boolean isFirst = wasFirst || claim.place.isFirst();
+      EtcdLease lease = isFirst ? context.lease(claim.claim.lease()) : context.waiting;
+      if (isFirst && !claim.place.first(revision, context.runtime.ticker().now())) {
+        return answer(new Kept.Unknown());
+      }
+      EtcdLease.Term term = claim.place.settled(modified);
+      CompletableFuture<Renewed> renewal = term == null ? null : renewals.get(term);
+      if (term == null || renewal == null || (isFirst && term != lease.current())) {
+        return move(claim, lease, isFirst, othersWait);
+      }
+      return renewal.thenCompose(renewed -> switch (renewed) {
+        case YES -> answer(kept(claim, term, isFirst, othersWait));
+        case GONE -> answer(new Kept.Gone());
+        case UNKNOWN -> answer(new Kept.Unknown());
+      });
+    }
+  }
+
+  private static <T> CompletableFuture<?> inBatches(
+      List<T> claims, Function<List<T>, CompletableFuture<?>> ask) {
     List<CompletableFuture<?>> batches = new ArrayList<>();
-    for (int from = 0; from < known.size(); from += BATCH) {
-      List<EtcdClaim> batch = known.subList(from, Math.min(from + BATCH, known.size()));
-      batches.add(keep(batch, renewals, kept));
+    for (int from = 0; from < claims.size(); from += BATCH) {
+      batches.add(ask.apply(claims.subList(from, Math.min(from + BATCH, claims.size()))));
     }
-    return CompletableFuture.allOf(batches.toArray(CompletableFuture[]::new))
-        .thenApply(nothing -> Map.copyOf(kept));
+    return all(batches);
+  }
+
+  private static CompletableFuture<Void> all(List<CompletableFuture<?>> each) {
+    return CompletableFuture.allOf(each.toArray(CompletableFuture[]::new));
+  }
+
+  /** A missing answer is an unknown one. */
+  private static CompletableFuture<?> answered(CompletableFuture<?> asked) {
+    return asked.handle((answer, failure) -> true);
   }
 
   private static CompletableFuture<Renewed> renew(EtcdLease.Term term) {
@@ -73,69 +249,6 @@ final class EtcdKeeper {
       return Renewed.YES;
     }
     return EtcdLease.isGone(failure) ? Renewed.GONE : Renewed.UNKNOWN;
-  }
-
-  private CompletableFuture<?> keep(
-      List<EtcdClaim> batch,
-      Map<EtcdLease.Term, CompletableFuture<Renewed>> renewals,
-      Map<ClaimId, Kept> kept) {
-    List<Op> looks = new ArrayList<>();
-    for (EtcdClaim each : batch) {
-      looks.add(Op.get(each.key, EtcdContext.KEY));
-      looks.add(Op.get(context.queue(each), EtcdContext.FIRST_KEY));
-    }
-    return context
-        .calls
-        .txn(List.of(), looks, List.of())
-        .thenCompose(seen -> {
-          List<CompletableFuture<?>> each = new ArrayList<>();
-          for (int i = 0; i < batch.size(); i++) {
-            EtcdClaim claim = batch.get(i);
-            each.add(judge(claim, seen, 2 * i, renewals)
-                .thenAccept(answer -> kept.put(claim.claim.id(), answer)));
-          }
-          return CompletableFuture.allOf(each.toArray(CompletableFuture[]::new));
-        })
-        // a missing answer is an unknown one
-        .exceptionally(failure -> null);
-  }
-
-  private CompletableFuture<Kept> judge(
-      EtcdClaim claim,
-      TxnResponse seen,
-      int at,
-      Map<EtcdLease.Term, CompletableFuture<Renewed>> renewals) {
-    List<KeyValue> own = seen.getGetResponses().get(at).getKvs();
-    if (own.isEmpty()) {
-      claim.stopWaiting();
-      return answer(new Kept.Gone());
-    }
-    KeyValue there = own.get(0);
-    claim.place.seen(there);
-    if (there.getCreateRevision() != claim.place.revision()) {
-      // that key has gone, and there is another one since
-      return answer(new Kept.Unknown());
-    }
-    GetResponse queue = seen.getGetResponses().get(at + 1);
-    boolean isFirst = queue.getKvs().get(0).getKey().equals(claim.key) || claim.place.isFirst();
-    boolean othersWait = queue.getCount() > 1;
-    EtcdLease lease = isFirst ? context.lease(claim.claim.lease()) : context.waiting;
-    if (isFirst
-        && !claim.place.first(
-            there.getCreateRevision(), context.runtime.ticker().now())) {
-      return answer(new Kept.Unknown());
-    }
-    EtcdLease.Term term = claim.place.settled(there);
-    CompletableFuture<Renewed> renewal = term == null ? null : renewals.get(term);
-    if (term == null || renewal == null || (isFirst && term != lease.current())) {
-      return move(claim, lease, isFirst, othersWait);
-    }
-    EtcdLease.Term under = term;
-    return renewal.thenCompose(renewed -> switch (renewed) {
-      case YES -> answer(kept(claim, under, isFirst, othersWait));
-      case GONE -> answer(new Kept.Gone());
-      case UNKNOWN -> answer(new Kept.Unknown());
-    });
   }
 
   private CompletableFuture<Kept> move(
@@ -159,7 +272,7 @@ final class EtcdKeeper {
       return new Kept.Held(
           new Grant(claim.place.revision(), anchor, claim.claim.lease(), othersWait));
     }
-    claim.startWaiting(context).ifPresent(wait -> wait.begin(null));
+    claim.startWaiting(context).ifPresent(EtcdWait::begin);
     return new Kept.Queued();
   }
 

@@ -74,6 +74,11 @@ final class EtcdLease {
       return Duration.ofSeconds(seconds);
     }
 
+    /** Whether it has almost all of its time left. */
+    boolean isYoung() {
+      return ticker.elapsedNanos(anchor) < nanos() / YOUNG;
+    }
+
     /** Whether it does not end before a moment. */
     boolean lasts(long untilNanos) {
       return untilNanos == Long.MIN_VALUE || anchor.nanos() + nanos() - untilNanos >= 0;
@@ -172,7 +177,7 @@ final class EtcdLease {
       }
       Term term = current;
       long age = term == null ? Long.MAX_VALUE : ticker.elapsedNanos(term.anchor);
-      if (term != null && age < nanos() / YOUNG) {
+      if (term != null && term.isYoung()) {
         return CompletableFuture.completedFuture(term);
       }
       if (term == null || age > nanos() - nanos() / YOUNG) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.etcd;
 
+import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
 import io.holdfast.Moment;
 import java.util.HashSet;
@@ -31,9 +32,22 @@ final class EtcdPlace {
   private boolean over;
   private long firstAs;
   private @Nullable Moment granted;
+  private @Nullable Ahead ahead;
 
   /** Moves without an answer that may still be applied. */
   private final Set<Move> moves = new HashSet<>();
+
+  /** The key right ahead of a waiter's: none comes between, and while it is there, its turn has not come. */
+  record Ahead(ByteSequence key, long revision) {}
+
+  /**
+   * A key whose place is known.
+   *
+   * @param revision the key's create revision
+   * @param modified when it was last changed
+   * @param ahead null of the first
+   */
+  record Known(long revision, long modified, @Nullable Ahead ahead) {}
 
   /** A move to another lease, or a try's deletion, and the key that it is for. */
   static final class Move {
@@ -118,6 +132,9 @@ final class EtcdPlace {
     there = true;
     // answers may overtake each other, too
     if (now > modified) {
+      if (revision != created) {
+        ahead = null;
+      }
       revision = created;
       modified = now;
       term = under;
@@ -161,8 +178,43 @@ final class EtcdPlace {
       if (firstAs != created) {
         firstAs = created;
         granted = now;
+        ahead = null;
       }
       return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Another key was seen right ahead of the one that was made in this revision. */
+  void behind(long created, KeyValue before) {
+    lock.lock();
+    try {
+      if (created == revision && firstAs != created) {
+        ahead = new Ahead(before.getKey(), before.getCreateRevision());
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns the key that was last seen right ahead; null if there was none, or it is not known. */
+  @Nullable
+  Ahead ahead() {
+    lock.lock();
+    try {
+      return ahead;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns the key, if it is the first or the one ahead of it is known. */
+  Optional<Known> known() {
+    lock.lock();
+    try {
+      boolean isKnown = !over && revision != 0 && (firstAs == revision || ahead != null);
+      return isKnown ? Optional.of(new Known(revision, modified, ahead)) : Optional.empty();
     } finally {
       lock.unlock();
     }
@@ -196,11 +248,11 @@ final class EtcdPlace {
     }
   }
 
-  /** The same, if the key has not been changed since it was read. */
-  EtcdLease.@Nullable Term settled(KeyValue read) {
+  /** The same, if the key has not been changed since it was as this says. */
+  EtcdLease.@Nullable Term settled(long lastModified) {
     lock.lock();
     try {
-      return read.getModRevision() == modified && moves.isEmpty() && !over ? term : null;
+      return lastModified == modified && moves.isEmpty() && !over ? term : null;
     } finally {
       lock.unlock();
     }

@@ -6,8 +6,9 @@ import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.Watch;
 import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.kv.TxnResponse;
+import io.etcd.jetcd.op.Cmp;
+import io.etcd.jetcd.op.CmpTarget;
 import io.etcd.jetcd.op.Op;
-import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.watch.WatchResponse;
 import io.holdfast.Moment;
 import io.holdfast.spi.Grant;
@@ -44,33 +45,36 @@ final class EtcdWait {
   }
 
   /** Puts the key under the waiters' lease, if it is not, and waits. */
-  void begin(@Nullable ByteSequence predecessor) {
+  void begin() {
     EtcdLease.Term term = claim.place.settled();
     if (term != null && term == context.waiting.current()) {
-      follow(predecessor);
+      follow();
       return;
     }
     CompletionStage<Optional<EtcdLease.Term>> move = context.move(claim, context.waiting);
     move.whenComplete((moved, failure) -> {
       if (failure != null) {
-        context.later(PAUSE, () -> retry(predecessor));
+        context.later(PAUSE, this::retry);
+      } else if (moved.isPresent()) {
+        follow();
       } else {
-        follow(moved.isPresent() ? predecessor : null);
+        look();
       }
     });
   }
 
-  private void retry(@Nullable ByteSequence predecessor) {
+  private void retry() {
     if (!isClosed()) {
-      begin(predecessor);
+      begin();
     }
   }
 
-  private void follow(@Nullable ByteSequence predecessor) {
-    if (predecessor == null) {
+  private void follow() {
+    EtcdPlace.Ahead ahead = claim.place.ahead();
+    if (ahead == null) {
       look();
     } else {
-      watch(predecessor);
+      watch(ahead.key());
     }
   }
 
@@ -127,7 +131,10 @@ final class EtcdWait {
     }
   }
 
-  /** Reads whose turn it is. One at a time; whoever asks meanwhile has it read again. */
+  /**
+   * Reads whether the turn has come. One at a time; should it be asked for meanwhile, it is read again. While the key ahead
+   * is there, no more is read than that; else the queue is.
+   */
   void look() {
     lock.lock();
     try {
@@ -142,28 +149,31 @@ final class EtcdWait {
     } finally {
       lock.unlock();
     }
-    GetOption before = GetOption.builder()
-        .isPrefix(true)
-        .withSortField(GetOption.SortTarget.CREATE)
-        .withSortOrder(GetOption.SortOrder.DESCEND)
-        .withMaxCreateRevision(claim.place.revision() - 1)
-        .withLimit(1)
-        .withKeysOnly(true)
-        .build();
+    long revision = claim.place.revision();
+    EtcdPlace.Ahead ahead = claim.place.ahead();
     ByteSequence queue = context.queue(claim);
-    CompletionStage<TxnResponse> read = context.calls.txn(
-        List.of(EtcdContext.isThere(claim)),
-        List.of(
-            Op.get(claim.key, EtcdContext.KEY),
-            Op.get(queue, before),
-            Op.get(queue, EtcdContext.FIRST_KEY)),
-        List.of());
+    List<Op> reads = List.of(
+        Op.get(claim.key, EtcdContext.KEY),
+        Op.get(queue, EtcdContext.lastBefore(revision)),
+        Op.get(queue, EtcdContext.ANY_KEY));
+    CompletionStage<TxnResponse> read = ahead == null
+        ? context.calls.txn(List.of(), reads, List.of())
+        : context.calls.txn(
+            List.of(
+                new Cmp(claim.key, Cmp.Op.EQUAL, CmpTarget.createRevision(revision)),
+                EtcdContext.isThere(ahead)),
+            List.of(),
+            reads);
     read.whenComplete((seen, failure) -> {
       boolean once = lookedOnce();
       if (failure != null) {
         context.later(PAUSE, this::look);
       } else if (!isClosed()) {
-        saw(seen);
+        if (ahead != null && seen.isSucceeded()) {
+          watch(ahead.key());
+        } else {
+          saw(revision, seen.getGetResponses());
+        }
         if (once) {
           look();
         }
@@ -183,21 +193,22 @@ final class EtcdWait {
     }
   }
 
-  private void saw(TxnResponse seen) {
-    if (!seen.isSucceeded()) {
-      // our own key died: whoever asks again is put at the end
+  private void saw(long revision, List<GetResponse> seen) {
+    List<KeyValue> found = seen.get(0).getKvs();
+    if (found.isEmpty() || found.get(0).getCreateRevision() != revision) {
+      // our own key died: an attempt that asks again is put at the end
       claim.stopWaiting();
       context.events.lookAgain(claim.claim.id());
       return;
     }
-    GetResponse before = seen.getGetResponses().get(1);
-    if (!before.getKvs().isEmpty()) {
-      watch(before.getKvs().get(0).getKey());
+    List<KeyValue> before = seen.get(1).getKvs();
+    if (!before.isEmpty()) {
+      claim.place.behind(revision, before.get(0));
+      watch(before.get(0).getKey());
       return;
     }
-    KeyValue own = seen.getGetResponses().get(0).getKvs().get(0);
-    boolean othersWait = seen.getGetResponses().get(2).getCount() > 1;
-    long revision = own.getCreateRevision();
+    KeyValue own = found.get(0);
+    boolean othersWait = seen.get(2).getCount() > 1;
     claim.place.seen(own);
     boolean isFirst = claim.place.first(revision, context.runtime.ticker().now());
     claim.stopWaiting();
@@ -209,7 +220,7 @@ final class EtcdWait {
     EtcdLease.Term maybe = claim.place.term();
     // read before the lease is known to be settled: a move that is noted later looks at what was promised until then
     Moment anchor = maybe == null ? context.runtime.ticker().now() : maybe.anchor();
-    EtcdLease.Term term = claim.place.settled(own);
+    EtcdLease.Term term = claim.place.settled(own.getModRevision());
     if (term != null && term == maybe && isLongEnough(term, anchor)) {
       granted(revision, anchor, given(term), othersWait);
       return;

@@ -15,8 +15,10 @@ import java.io.SequenceInputStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 final class Calls implements ClientInterceptor {
   private final Map<String, AtomicInteger> sent = new ConcurrentHashMap<>();
   private final AtomicInteger watches = new AtomicInteger();
+  private final Queue<String> texts = new ConcurrentLinkedQueue<>();
 
   // guarded by this
 
@@ -68,7 +71,7 @@ final class Calls implements ClientInterceptor {
       MethodDescriptor<Q, A> method, CallOptions options, Channel next) {
     String name = String.valueOf(method.getBareMethodName());
     sent.computeIfAbsent(name, each -> new AtomicInteger()).incrementAndGet();
-    ClientCall<Q, A> call = next.newCall(method, options);
+    ClientCall<Q, A> call = new Noted<>(next.newCall(method, options), texts);
     if (name.equals("Watch")) {
       watches.incrementAndGet();
       call = new Counted<>(call, watches);
@@ -80,6 +83,11 @@ final class Calls implements ClientInterceptor {
   int sent(String method) {
     AtomicInteger count = sent.get(method);
     return count == null ? 0 : count.get();
+  }
+
+  /** The text of each request so far, oldest first. */
+  List<String> texts() {
+    return List.copyOf(texts);
   }
 
   int openWatches() {
@@ -113,7 +121,12 @@ final class Calls implements ClientInterceptor {
 
   /** Refuses the next request of a kind: the server does not get it. */
   void refuse(String method, Status status) {
-    rule(method, 0, new Act() {
+    refuse(method, 0, status);
+  }
+
+  /** Refuses a request, after some others of its kind. */
+  void refuse(String method, int after, Status status) {
+    rule(method, after, new Act() {
       @Override
       public <Q, A> ClientCall<Q, A> on(MethodDescriptor<Q, A> method, ClientCall<Q, A> call) {
         return new Refused<>(status);
@@ -275,6 +288,21 @@ final class Calls implements ClientInterceptor {
         }
       };
       super.start(told, headers);
+    }
+  }
+
+  private static final class Noted<Q, A> extends SimpleForwardingClientCall<Q, A> {
+    private final Queue<String> texts;
+
+    Noted(ClientCall<Q, A> call, Queue<String> texts) {
+      super(call);
+      this.texts = texts;
+    }
+
+    @Override
+    public void sendMessage(Q message) {
+      texts.add(message.toString());
+      super.sendMessage(message);
     }
   }
 

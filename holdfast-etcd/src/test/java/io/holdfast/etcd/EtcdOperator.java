@@ -66,6 +66,10 @@ final class EtcdOperator implements AutoCloseable {
     }
   }
 
+  void delete(ByteSequence key) {
+    Await.value(client.getKVClient().delete(key));
+  }
+
   void deleteAll() {
     DeleteOption option = DeleteOption.builder().isPrefix(true).build();
     Await.value(client.getKVClient().delete(bytes(prefix), option));

@@ -3,7 +3,6 @@ package io.holdfast.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
 import io.grpc.Status;
 import io.holdfast.etcd.DrivenEtcd.Late;
@@ -58,7 +57,7 @@ class EtcdOrderTest {
   void moveThatComesLate_leavesTheHoldItsLease() {
     Claim holder = etcd.holder();
     long ofHolds = etcd.key(holder).getLease();
-    Late<Claim> move = etcd.late("Txn", 1, etcd::waiter);
+    Late<Claim> move = etcd.late("Txn", 2, etcd::waiter);
     Claim waiter = move.asked();
     etcd.end(holder);
     assertThat(etcd.keep(waiter)).isInstanceOf(Kept.Held.class);
@@ -72,7 +71,7 @@ class EtcdOrderTest {
   @Test
   void moveThatComesLate_leavesAKeptLock() {
     Claim holder = etcd.holder();
-    Late<Claim> move = etcd.late("Txn", 1, etcd::waiter);
+    Late<Claim> move = etcd.late("Txn", 2, etcd::waiter);
     Claim waiter = move.asked();
     etcd.end(holder);
     assertThat(etcd.keep(waiter)).isInstanceOf(Kept.Held.class);
@@ -88,7 +87,7 @@ class EtcdOrderTest {
   void moveWhoseAnswerIsLost_isMadeSure() {
     Claim holder = etcd.holder();
     long ofHolds = etcd.key(holder).getLease();
-    calls.lose("Txn", 1);
+    calls.lose("Txn", 2);
     Claim waiter = etcd.waiter();
     Await.until("it was applied", () -> etcd.key(waiter).getLease() != ofHolds);
     etcd.end(holder);
@@ -179,7 +178,7 @@ class EtcdOrderTest {
   void refusedAfterThePut_isNotCalledNotApplied() {
     Claim holder = etcd.holder();
     Claim waiter = etcd.claim();
-    calls.refuse("Range", noSpace());
+    calls.refuse("Txn", 1, noSpace());
     Throwable failure = Await.failure(etcd.ask(waiter, Mode.QUEUE));
     assertThat(failure).isInstanceOf(StoreException.class).hasMessageContaining("space exceeded");
     assertThat(((StoreException) failure).notApplied()).isFalse();
@@ -315,7 +314,6 @@ class EtcdOrderTest {
   @Test
   void watchThatTellsAtOnce_isBegunOnce() {
     Claim holder = etcd.holder();
-    ByteSequence before = etcd.key(holder).getKey();
     Claim waiter = etcd.waiter();
     Await.until("it watches", () -> calls.openWatches() == 1);
     EtcdClaim mine = etcd.mine(waiter);
@@ -328,7 +326,7 @@ class EtcdOrderTest {
       wait.look();
       Await.value(Await.value(parked).letGo());
     });
-    wait.begin(before);
+    wait.begin();
     Await.until("it has looked when the watch had begun", () -> calls.sent("Txn") >= looks + 2);
     mine.stopWaiting();
     Await.until("it watches no more", () -> calls.openWatches() == 0);

@@ -137,13 +137,16 @@ class EtcdVerbsTest {
   /** Who was before has gone before the watch began: no event comes, and what is there is read. */
   @Test
   void predecessorThatWentBeforeTheWatch_isNoticed() {
+    Claim before = etcd.holder();
+    KeyValue gone = etcd.key(before);
+    etcd.end(before);
     EtcdContext context = etcd.anotherContext();
-    ByteSequence gone = context.keys.claim(DrivenEtcd.JOB, new ClaimId("somebody", 1));
     Claim waiter = etcd.claim();
     long revision = etcd.grant(waiter);
     EtcdClaim mine = context.asking(waiter);
     mine.place.seen(etcd.key(waiter));
-    mine.startWaiting(context).orElseThrow().begin(gone);
+    mine.place.behind(revision, gone);
+    mine.startWaiting(context).orElseThrow().begin();
     assertThat(etcd.awaitTurn(waiter)).isEqualTo(revision);
     etcd.end(waiter);
   }
