@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One attempt, in its claim's turn, on one session. A claim that queues makes its node and has the folder's nodes counted in
- * the same round; where there are others, it lists them. It has the lock if its node is the first, and else watches the
+ * the same round; where there are others, it lists them (in the same round, where they were few a moment ago). It has the lock if its node is the first, and else watches the
  * node right ahead; asked again, it looks only for that one and its own, as long as both are there. A try looks first, and
  * makes a node only if it sees none.
  */
@@ -154,12 +154,18 @@ final class Attempt {
     String name = LockNode.nameFor(own.claim.id(), link.sessionId(), mode == Mode.TRY, expected);
     CompletableFuture<Reply<Created>> create = link.create(
         folder + "/" + name, data, context.clients().acl(), CreateMode.EPHEMERAL_SEQUENTIAL);
-    // sent together: the server counts when it has made the node
+    // sent together: the server counts, or lists, when it has made the node
+    if (link.isShort(folder)) {
+      CompletableFuture<Reply<Children>> list = link.queue(folder);
+      return create.thenCompose(made -> created(made, node -> list));
+    }
     CompletableFuture<Reply<Stat>> count = link.stat(folder);
-    return create.thenCombine(count, this::created).thenCompose(Function.identity());
+    return create.thenCompose(made ->
+        created(made, node -> count.thenCompose(counted -> listed(node, counted))));
   }
 
-  private CompletionStage<Answer> created(Reply<Created> made, Reply<Stat> counted) {
+  private CompletionStage<Answer> created(
+      Reply<Created> made, Function<Node, CompletableFuture<Reply<Children>>> among) {
     if (made.isAbsent() && foldersMade++ < FOLDER_MADE_AGAIN) {
       // for the first time, or the server has removed the empty folder meanwhile
       makeFolder(own.claim.name());
@@ -173,7 +179,7 @@ final class Attempt {
     }
     Node node = new Node(made.get().path(), link.sessionId(), made.get().stat());
     own.made(node, made.sent());
-    return listed(node, counted).thenCompose(list -> evaluate(node, list.since(made.sent())));
+    return among.apply(node).thenCompose(list -> evaluate(node, list.since(made.sent())));
   }
 
   /** Where the folder's last change was that our node came, and it is the only one, the list is known. */
@@ -273,7 +279,7 @@ final class Attempt {
   }
 
   /** Lists the folder once more for a claim that has a node. */
-  private CompletionStage<Reply<Children>> queueStill() {
+  private CompletableFuture<Reply<Children>> queueStill() {
     return Link.agreed(context.agreedLately(own, link), link.queue(folder));
   }
 
@@ -307,15 +313,14 @@ final class Attempt {
         link.data(ahead, watch.join(context.watches(), link));
     CompletableFuture<Reply<Reply.Data>> first =
         ahead.equals(fresh.first()) ? seen : link.data(fresh.first(), null);
-    // sent together, as that node may just be leaving
-    CompletableFuture<Reply<Stat>> counted =
-        Link.agreed(context.agreedLately(own, link), link.stat(folder));
+    // sent together if it costs little, as the holder may just be leaving
+    CompletableFuture<Reply<Children>> next =
+        ahead.equals(fresh.first()) && link.isShort(folder) ? queueStill() : null;
     return seen.thenCompose(watched -> {
       if (watched.isAbsent()) {
         context.watches().absent(link, ahead);
         // it has gone between the list and the watch, and may have left a kept lock
-        return counted.thenCompose(folderNow -> link.queue(folder, folderNow)
-            .thenCompose(again -> evaluate(node, again.since(folderNow.sent()))));
+        return (next == null ? queueStill() : next).thenCompose(again -> evaluate(node, again));
       }
       if (!watched.isOk()) {
         return failed("watch the claim ahead", watched);

@@ -7,7 +7,9 @@ import io.holdfast.zookeeper.Reply.Created;
 import io.holdfast.zookeeper.Reply.Data;
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.zookeeper.AsyncCallback;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
@@ -30,10 +32,19 @@ final class Link {
   /** What a claim's node takes in a list, with room to spare: its name has about 70 characters. */
   private static final int LISTED_BYTES = 100;
 
+  /** A queue is short if it can become so many times as long, and the client still takes its list. */
+  private static final int GROWTH = 100;
+
+  /** More are not remembered: they only save requests. */
+  private static final int MOST_SHORT = 1_000;
+
   private final ZooKeeperSession session;
   private final ZooKeeper handle;
   private final long sessionId;
   private final String nothing;
+
+  /** When folders with short queues were listed last. */
+  private final Map<String, Moment> shortAt = new ConcurrentHashMap<>();
 
   /** The path is one where nothing ever is. */
   Link(ZooKeeperSession session, ZooKeeper handle, String nothing) {
@@ -91,9 +102,36 @@ final class Link {
     return call.future;
   }
 
-  /** Lists a lock's folder, when the server has counted what is in it. */
+  /** Lists a lock's folder: at once if its queue is short, and else when the server has counted what is in it. */
   CompletableFuture<Reply<Children>> queue(String folder) {
-    return stat(folder).thenCompose(counted -> queue(folder, counted));
+    return isShort(folder)
+        ? list(folder)
+        : stat(folder).thenCompose(counted -> queue(folder, counted));
+  }
+
+  /** Whether the folder was listed a moment ago, and few nodes were there. */
+  boolean isShort(String folder) {
+    Moment then = shortAt.get(folder);
+    return then != null
+        && session.now().nanos() - then.nanos() < ZooKeeperGuarantees.WAITER_LEASE.toNanos();
+  }
+
+  private CompletableFuture<Reply<Children>> list(String folder) {
+    return children(folder).thenApply(list -> {
+      if (!list.isOk() || list.get().names().size() > mostListed() / GROWTH) {
+        shortAt.remove(folder);
+      } else {
+        if (shortAt.size() >= MOST_SHORT) {
+          shortAt.clear();
+        }
+        shortAt.put(folder, list.sent());
+      }
+      return list;
+    });
+  }
+
+  private int mostListed() {
+    return longestAnswer() / LISTED_BYTES;
   }
 
   /**
@@ -104,11 +142,11 @@ final class Link {
     if (!counted.isOk()) {
       return CompletableFuture.completedFuture(new Reply<>(counted.code(), null, counted.sent()));
     }
-    if (counted.get().getNumChildren() > longestAnswer() / LISTED_BYTES) {
+    if (counted.get().getNumChildren() > mostListed()) {
       return CompletableFuture.completedFuture(
           new Reply<>(Code.MARSHALLINGERROR, null, counted.sent()));
     }
-    return children(folder);
+    return list(folder);
   }
 
   /** How many bytes the client takes in an answer. */
