@@ -60,8 +60,8 @@ class EtcdManyWaitersTest {
               () -> holder.admin().inspect("a").orElseThrow().waiters() == waiters.size());
         }
         // each of them has seen what is ahead of it by then
-        bytesPerSecond(tunnel, REFRESH);
-        long perSecond = bytesPerSecond(tunnel, REFRESH.multipliedBy(4));
+        tunnel.repliedPerSecond(REFRESH);
+        long perSecond = tunnel.repliedPerSecond(REFRESH.multipliedBy(4));
         assertThat(perSecond).as("bytes a second").isBetween(1_000L, 100_000L);
         assertThat(hold.isValid()).isTrue();
         assertThat(hold.release()).isTrue();
@@ -76,15 +76,6 @@ class EtcdManyWaitersTest {
         crowd.forEach(Holdfast::close);
       }
     }
-  }
-
-  /** How much is answered, measured for that time or a little longer. */
-  private static long bytesPerSecond(Tunnel tunnel, Duration time) {
-    long before = tunnel.repliedBytes();
-    long start = System.nanoTime();
-    Await.until("the time is over", () -> System.nanoTime() - start >= time.toNanos());
-    long bytes = tunnel.repliedBytes() - before;
-    return bytes * 1_000 / Duration.ofNanos(System.nanoTime() - start).toMillis();
   }
 
   private Holdfast patient(int port) {

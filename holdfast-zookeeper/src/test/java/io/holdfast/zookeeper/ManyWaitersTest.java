@@ -117,8 +117,8 @@ class ManyWaitersTest {
               "all wait", () -> holder.admin().inspect("a").orElseThrow().waiters() == expected);
         }
         // each of them has seen the whole queue by then
-        bytesPerSecond(tunnel, REFRESH);
-        long perSecond = bytesPerSecond(tunnel, REFRESH.multipliedBy(4));
+        tunnel.repliedPerSecond(REFRESH);
+        long perSecond = tunnel.repliedPerSecond(REFRESH.multipliedBy(4));
         assertTrue(perSecond < 100_000, () -> perSecond + " bytes a second");
         assertTrue(perSecond > 10_000, () -> perSecond + " bytes a second: they do not ask");
         assertTrue(hold.isValid());
@@ -126,15 +126,6 @@ class ManyWaitersTest {
         crowd.forEach(Holdfast::close);
       }
     }
-  }
-
-  /** How much is answered, measured for that time or a little longer. */
-  private static long bytesPerSecond(Tunnel tunnel, Duration time) {
-    long before = tunnel.repliedBytes();
-    long start = System.nanoTime();
-    Await.until("the time is over", () -> System.nanoTime() - start >= time.toNanos());
-    long bytes = tunnel.repliedBytes() - before;
-    return bytes * 1_000 / Duration.ofNanos(System.nanoTime() - start).toMillis();
   }
 
   private static Holdfast patient(String uri) {

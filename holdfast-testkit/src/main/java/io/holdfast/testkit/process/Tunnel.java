@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.testkit.process;
 
+import io.holdfast.Ticker;
 import io.holdfast.testkit.Await;
 import java.io.IOException;
 import java.io.InputStream;
@@ -10,6 +11,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -71,12 +73,17 @@ public final class Tunnel implements AutoCloseable {
   }
 
   /**
-   * Returns how many bytes the server has sent through it.
+   * Measures how much the server sends, for a time or a little longer.
    *
-   * @return the bytes of all replies that got through
+   * @param time for how long
+   * @return the bytes of all replies, a second
    */
-  public long repliedBytes() {
-    return replied.get();
+  public long repliedPerSecond(Duration time) {
+    long before = replied.get();
+    long start = Ticker.system().nanos();
+    Await.until("the time is over", () -> Ticker.system().nanos() - start >= time.toNanos());
+    long bytes = replied.get() - before;
+    return bytes * 1_000 / Duration.ofNanos(Ticker.system().nanos() - start).toMillis();
   }
 
   /** Lets nothing through any more, in neither direction. */
