@@ -24,6 +24,9 @@ import java.util.concurrent.CompletableFuture;
 final class ConsulAdmin {
   private static final int TOKEN_SHIFT = 8;
 
+  /** The server takes 64 operations in a transaction. */
+  private static final int READ_TOGETHER = 64;
+
   private final ConsulContext context;
 
   ConsulAdmin(ConsulContext context) {
@@ -79,21 +82,36 @@ final class ConsulAdmin {
         .thenApply(ConsulTxn.Answer::isDone);
   }
 
-  /** Lists the claims of this client. A kept lock is none of them. */
+  /**
+   * Lists the claims of this client. A kept lock is none of them. What this client may have is known by name, so that those
+   * locks are read, and not the locks of all clients.
+   */
   CompletableFuture<Map<ClaimId, LockKey>> own() {
-    return context.calls.list(context.keys.locks()).thenApply(entries -> {
-      Map<ClaimId, LockKey> own = new HashMap<>();
-      for (ConsulEntry each : entries) {
+    return own(List.copyOf(context.names()), new HashMap<>()).thenApply(own -> {
+      context.forgetGivenUp(own.keySet());
+      return Map.copyOf(own);
+    });
+  }
+
+  private CompletableFuture<Map<ClaimId, LockKey>> own(
+      List<LockKey> names, Map<ClaimId, LockKey> found) {
+    if (names.isEmpty()) {
+      return CompletableFuture.completedFuture(found);
+    }
+    int some = Math.min(names.size(), READ_TOGETHER);
+    ConsulTxn reads = new ConsulTxn();
+    names.subList(0, some).forEach(name -> reads.get(context.keys.lock(name)));
+    return context.calls.look(reads).thenCompose(seen -> {
+      for (ConsulEntry each : seen.entries()) {
         // what is another client's is not read: it may be of a newer version
         if (context.term(each.session()).isPresent()) {
           ConsulValue value = ConsulValue.read(each);
           if (value.claim().client().equals(context.runtime.client()) && !value.isKept()) {
-            own.put(value.claim(), value.name());
+            found.put(value.claim(), value.name());
           }
         }
       }
-      context.forgetGivenUp(own.keySet());
-      return Map.copyOf(own);
+      return own(names.subList(some, names.size()), found);
     });
   }
 }

@@ -54,19 +54,24 @@ final class ConsulCalls {
 
   /** Does a transaction, which a majority agrees to also if it only reads. */
   CompletableFuture<ConsulTxn.Answer> txn(ConsulTxn txn) {
-    return txn(txn, http::send);
+    return txn(txn, http::send, true);
   }
 
   /** The same on the calling thread, which waits for the answer, if that can be; see {@link ConsulHttp#sendHere}. */
   CompletableFuture<ConsulTxn.Answer> txnHere(ConsulTxn txn, Scheduler timer) {
-    return txn(txn, question -> http.sendHere(question, timer));
+    return txn(txn, question -> http.sendHere(question, timer), true);
   }
 
-  private CompletableFuture<ConsulTxn.Answer> txn(ConsulTxn txn, Way way) {
+  /** The same for what only looks and is of no hold: that this fails tells nothing of the connection. */
+  CompletableFuture<ConsulTxn.Answer> look(ConsulTxn txn) {
+    return txn(txn, http::send, false);
+  }
+
+  private CompletableFuture<ConsulTxn.Answer> txn(ConsulTxn txn, Way way, boolean disturbs) {
     String body = txn.write(address.namespace(), address.partition());
     return ask(
         way,
-        true,
+        disturbs,
         new ConsulHttp.Question("PUT", "/v1/txn?consistent", body, timeout),
         status -> status == OK || status == ConsulErrors.CONFLICT,
         response -> answer(response));

@@ -3,6 +3,7 @@ package io.holdfast.consul;
 
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.LockKey;
 import io.holdfast.spi.StoreEvents;
 import io.holdfast.spi.StoreRuntime;
 import java.time.Duration;
@@ -23,6 +24,8 @@ final class ConsulContext {
   /** A server takes so many connections from one machine by default; blocking queries have one each. */
   private static final int MOST_QUERIES = 64;
 
+  private static final int MOST_GIVEN_UP = 1_000;
+
   final ConsulCalls calls;
   final ConsulKeys keys;
   final ConsulSettings settings;
@@ -33,6 +36,10 @@ final class ConsulContext {
   private final Map<Duration, ConsulSession> sessions = new ConcurrentHashMap<>();
   private final Map<String, ConsulSession.Term> terms = new ConcurrentHashMap<>();
   private final Map<ClaimId, ConsulClaim> claims = new ConcurrentHashMap<>();
+
+  /** Locks of claims whose end was given up: servers that answered nothing may do later what an attempt has asked for. */
+  private final Set<LockKey> givenUp = ConcurrentHashMap.newKeySet();
+
   private final AtomicInteger queries = new AtomicInteger();
   private final AtomicBoolean closed = new AtomicBoolean();
   private final Map<Long, CompletableFuture<Boolean>> words = new ConcurrentHashMap<>();
@@ -58,8 +65,7 @@ final class ConsulContext {
 
   /** Returns the session for holds of this length. */
   ConsulSession session(Duration lease) {
-    // whole milliseconds, rounded up
-    Duration length = Duration.ofMillis(lease.plusNanos(999_999).toMillis());
+    Duration length = ConsulSession.lengthFor(lease);
     return sessions.computeIfAbsent(
         length,
         each -> new ConsulSession(
@@ -173,17 +179,28 @@ final class ConsulContext {
     return Optional.ofNullable(claims.get(id));
   }
 
+  /** Returns the names of all claims that are not over, or may not be. */
+  Set<LockKey> names() {
+    Set<LockKey> names = new HashSet<>(givenUp);
+    claims.values().forEach(each -> names.add(each.claim.name()));
+    return names;
+  }
+
   void forget(ConsulClaim claim) {
     claims.remove(claim.claim.id(), claim);
   }
 
-  /** Forgets claims that the servers do not have, and whose end the engine has given up. */
+  /** Forgets claims that the servers do not have, and whose end the engine has given up; but for their names. */
   void forgetGivenUp(Set<ClaimId> own) {
-    claims
-        .values()
-        .removeIf(
-            each -> each.isEndingFor(runtime.ticker(), runtime.endsRepeatedFor(each.claim.lease()))
-                && !own.contains(each.claim.id()));
+    for (ConsulClaim each : claims.values()) {
+      if (each.isEndingFor(runtime.ticker(), runtime.endsRepeatedFor(each.claim.lease()))
+          && !own.contains(each.claim.id())) {
+        if (givenUp.size() < MOST_GIVEN_UP) {
+          givenUp.add(each.claim.name());
+        }
+        forget(each);
+      }
+    }
   }
 
   /** How many claims are remembered. */

@@ -11,7 +11,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The session that all claims with leases of one length share. It is renewed when the engine keeps one of them, when a new
+ * The session that all claims with leases of about one length share. It is renewed when the engine keeps one of them, when a new
  * one needs it young, and when one that waits leaves its word; by nothing else, so that it ends with the engine's wish. A
  * session that has ended is followed by a new one.
  *
@@ -49,6 +49,17 @@ final class ConsulSession {
     this.lockDelay = lockDelay;
     this.onBegun = onBegun;
     this.onGone = onGone;
+  }
+
+  /**
+   * Returns how long a session lasts that is for such a lease: rounded up to whole seconds, and by an eighth at most, so that
+   * leases that are computed from a deadline do not have one each.
+   */
+  static Duration lengthFor(Duration lease) {
+    long seconds = lease.plusNanos(999_999_999L).toSeconds();
+    long step = Math.max(1, Long.highestOneBit(seconds) / 8);
+    return Duration.ofSeconds(
+        Math.min((seconds + step - 1) / step * step, ConsulGuarantees.LONGEST.toSeconds()));
   }
 
   /** One session of the server. */

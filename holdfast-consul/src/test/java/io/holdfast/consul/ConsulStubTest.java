@@ -8,9 +8,11 @@ import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.Ticker;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
+import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.Ended;
 import io.holdfast.spi.Ended.Outcome;
 import io.holdfast.spi.Kept;
+import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreRuntime;
@@ -20,7 +22,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -90,16 +94,52 @@ class ConsulStubTest {
     assertThat(other.asked).hasSize(2);
   }
 
-  /** What the client has is listed after each hiccup: if that puts holds at risk, it is the next hiccup. */
+  /** What the client has is looked for after each hiccup: if that puts holds at risk, it is the next hiccup. */
   @Test
-  void listThatFails_disturbsNoHold() {
+  void lookForOwnClaims_thatFails_disturbsNoHold() {
     ConsulStore store = store("");
     grant(store, claim());
-    agent.script = asked -> asked.isFor("recurse")
+    agent.script = asked -> asked.isFor("/v1/txn")
         ? StubAgent.Reply.of(500, "No known Consul servers")
         : Optional.empty();
     Await.failure(store.own());
     assertThat(engine.told).doesNotContain("disturbed");
+  }
+
+  /** The locks of all clients may be many megabytes, which the leader would send to each client after each hiccup. */
+  @Test
+  void ownClaims_areReadByTheirNames() {
+    ConsulStore store = store("");
+    Map<ClaimId, LockKey> held = new HashMap<>();
+    for (int i = 0; i < 70; i++) {
+      Claim mine = engine.claim(LockKey.of("mine-" + i), Duration.ofSeconds(60));
+      grant(store, mine);
+      held.put(mine.id(), mine.name());
+    }
+    Claim elsewhere = claim();
+    ConsulStore foreign = consul.store(agent.endpoint());
+    foreign.start(new RecordingStart().runtime(), new RecordingStart());
+    grant(foreign, elsewhere);
+    assertThat(Await.value(attempt(store, claim(), Mode.QUEUE))).isInstanceOf(Answer.Busy.class);
+    assertThat(Await.value(store.own())).isEqualTo(held);
+    assertThat(agent.count("recurse") + other.count("recurse")).isZero();
+  }
+
+  /** Leases that are computed from a deadline do not have a session each. */
+  @Test
+  void leasesOfAboutOneLength_shareASession() {
+    ConsulContext context = consul.context(consul.still());
+    assertThat(context.session(Duration.ofMillis(30_001)))
+        .isSameAs(context.session(Duration.ofMillis(31_999)));
+    assertThat(ConsulSession.lengthFor(Duration.ofSeconds(10))).isEqualTo(Duration.ofSeconds(10));
+    assertThat(ConsulSession.lengthFor(Duration.ofMillis(10_001)))
+        .isEqualTo(Duration.ofSeconds(11));
+    assertThat(ConsulSession.lengthFor(Duration.ofSeconds(30))).isEqualTo(Duration.ofSeconds(30));
+    assertThat(ConsulSession.lengthFor(Duration.ofMillis(30_001)))
+        .isEqualTo(Duration.ofSeconds(32));
+    assertThat(ConsulSession.lengthFor(ConsulGuarantees.LONGEST))
+        .as("the server takes no longer ones")
+        .isEqualTo(ConsulGuarantees.LONGEST);
   }
 
   /** The agent allows a client no more connections: those that wait are refused one, and the holds are renewed as before. */

@@ -164,14 +164,14 @@ final class KeptLocks {
       String marker = ZooKeeperPaths.marker(ZooKeeperPaths.parent(node.path()), node.revision());
       byte[] data = NodeData.write(new KeptLock(until, node.revision()));
       // whatever comes of it: the answer may be lost
-      cleanLater(marker, own, left);
+      cleanLater(marker, left);
       return link.multi(
               Op.create(marker, data, clients.acl(), CreateMode.PERSISTENT),
               Op.delete(node.path(), -1))
           .thenApply(reply -> {
             if (reply.isLost()) {
               // it may be made so late
-              cleanLater(marker, own, left + link.handle().getSessionTimeout());
+              cleanLater(marker, left + link.handle().getSessionTimeout());
             }
             return reply;
           });
@@ -179,20 +179,21 @@ final class KeptLocks {
   }
 
   /** A marker that nobody comes upon would stay for ever: its maker takes it away, if it still runs then. */
-  private void cleanLater(String marker, OwnClaim own, long leftMillis) {
+  private void cleanLater(String marker, long leftMillis) {
     runtime
         .scheduler()
         .schedule(
             () -> {
-              Link link = own.session.link();
+              // any session may delete it, and the claim's own may have ended by then
+              Link link = sessions.main().link();
               if (link != null) {
                 Link.unasked(link.delete(marker, -1).thenAccept(deleted -> {
                   if (!deleted.isAgreed() && !deleted.isForbidden() && !sessions.isClosed()) {
-                    cleanLater(marker, own, 0);
+                    cleanLater(marker, 0);
                   }
                 }));
               } else if (!sessions.isClosed()) {
-                cleanLater(marker, own, 0);
+                cleanLater(marker, 0);
               }
             },
             leftMillis * 1_000_000L + LATER_NANOS);

@@ -68,7 +68,7 @@ final class Overdue {
       if (left < 0 && own.isIdle()) {
         found.accept(own);
       } else if (own.isNothing()) {
-        claims.computeIfPresent(own.claim.id(), (id, known) -> known.isNothing() ? null : known);
+        claims.computeIfPresent(own.claim.id(), (id, known) -> known.unlessNothing());
       }
     }
     lookedAt = now;

@@ -67,6 +67,16 @@ final class OwnClaim extends Turns {
     return isIdle() && node == null && lostAt == null;
   }
 
+  /** Returns this; or null if nothing is to be remembered of it, and then it has left its session. */
+  @Nullable
+  OwnClaim unlessNothing() {
+    if (!isNothing()) {
+      return this;
+    }
+    session.leave();
+    return null;
+  }
+
   synchronized @Nullable Node node() {
     return node;
   }

@@ -98,9 +98,10 @@ final class ZooKeeperDoctor {
 
   /** Opens the session for the longest lease, and sees how long it may last. */
   private CompletableFuture<List<Finding>> sessionLimits() {
-    return context
-        .sessions()
-        .forLease(settings.longestLease())
+    ZooKeeperSession session = context.sessions().forLease(settings.longestLease());
+    // it stays for a minute
+    session.leave();
+    return session
         .first()
         .thenApply(link -> List.of(context
             .contact()

@@ -72,18 +72,26 @@ final class ZooKeeperLocks {
         own -> own.session.first().thenCompose(ready -> attempt(own, mode, giveUpAt)));
   }
 
-  /** Runs it in the claim's turn; what is left to know of the claim is kept, and no more. */
+  /**
+   * Runs it in the claim's turn; what is left to know of the claim is kept, and no more.
+   *
+   * @param session one that was entered for it, where it is not known yet
+   */
   private <T> CompletionStage<T> inTurn(
       Claim claim, ZooKeeperSession session, Function<OwnClaim, CompletionStage<T>> turn) {
+    OwnClaim fresh = new OwnClaim(claim, session, context.now());
     OwnClaim own = claims.compute(claim.id(), (id, there) -> {
-      OwnClaim known = there != null ? there : new OwnClaim(claim, session, context.now());
+      OwnClaim known = there != null ? there : fresh;
       known.enter();
       return known;
     });
+    if (own != fresh) {
+      session.leave();
+    }
     return own.inTurn(() -> turn.apply(own))
         .whenComplete((value, failure) -> claims.computeIfPresent(claim.id(), (id, known) -> {
           known.leave();
-          return known.isNothing() ? null : known;
+          return known.unlessNothing();
         }));
   }
 
@@ -116,7 +124,9 @@ final class ZooKeeperLocks {
   // the end
 
   CompletionStage<Ended> end(Claim claim, Duration keepFor) {
-    return inTurn(claim, sessions.main(), own -> end(own, keepFor));
+    ZooKeeperSession main = sessions.main();
+    main.enter();
+    return inTurn(claim, main, own -> end(own, keepFor));
   }
 
   private CompletionStage<Ended> end(OwnClaim own, Duration keepFor) {
@@ -139,7 +149,7 @@ final class ZooKeeperLocks {
    */
   boolean endLeftOver() {
     for (OwnClaim own : claims.values()) {
-      if (own.isIdle()) {
+      if (own.isIdle() && own.session.enter()) {
         inTurn(own.claim, own.session, left -> end(left, left.keepFor()));
       }
     }
@@ -169,7 +179,11 @@ final class ZooKeeperLocks {
 
   /** Takes away what the engine has neither renewed nor ended in time. Called on the timer, again and again. */
   void endOverdue() {
-    overdue.look(own -> inTurn(own.claim, own.session, this::expire));
+    overdue.look(own -> {
+      if (own.session.enter()) {
+        inTurn(own.claim, own.session, this::expire);
+      }
+    });
   }
 
   private CompletionStage<Boolean> expire(OwnClaim own) {

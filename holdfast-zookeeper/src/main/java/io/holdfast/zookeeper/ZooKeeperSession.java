@@ -44,6 +44,11 @@ final class ZooKeeperSession implements ConnectionStateListener {
   /** How often it was looked at since the server has answered. */
   private final AtomicInteger looksUnheard = new AtomicInteger();
 
+  /** How many claims are on it; negative when no more come. */
+  private final AtomicInteger claims = new AtomicInteger();
+
+  private volatile Moment left;
+
   /** The session while it is connected. */
   private volatile @Nullable Link link;
 
@@ -85,6 +90,7 @@ final class ZooKeeperSession implements ConnectionStateListener {
     this.listener = listener;
     this.agreed = ticker.now();
     this.touched = agreed;
+    this.left = agreed;
   }
 
   /** Begins to connect; does not wait. */
@@ -119,6 +125,22 @@ final class ZooKeeperSession implements ConnectionStateListener {
     } catch (Exception e) {
       LOG.log(Level.DEBUG, "there is still no handle", e);
     }
+  }
+
+  /** A claim comes to be on it; answers false if it is being closed, because there was none for long. */
+  boolean enter() {
+    return claims.updateAndGet(many -> many < 0 ? many : many + 1) > 0;
+  }
+
+  /** A claim is over, and has left nothing on it. */
+  void leave() {
+    left = ticker.now();
+    claims.decrementAndGet();
+  }
+
+  /** Whether no claim has been on it for so long: then none will be, and it is to be closed. */
+  boolean isOver(long unusedNanos) {
+    return ticker.elapsedNanos(left) >= unusedNanos && claims.compareAndSet(0, Integer.MIN_VALUE);
   }
 
   /** Completes with the first connection; never fails. */

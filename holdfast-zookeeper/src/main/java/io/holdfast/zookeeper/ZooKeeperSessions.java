@@ -14,13 +14,15 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The sessions of one store: one for each length of lease, opened when it is first needed, because a dead holder's lock
- * ends with the session. Lengths are rounded up to a few steps, so that there are few of them. On an application's own
- * framework there is one for all.
+ * ends with the session. Lengths are rounded up to a few steps, so that there are few of them, and one that no claim has
+ * needed for a minute is closed: each has a connection and its threads. On an application's own framework there is one for
+ * all.
  */
 final class ZooKeeperSessions {
   private static final System.Logger LOG = System.getLogger("io.holdfast.zookeeper");
   private static final int LEAST_MILLIS = 1000;
   private static final long LOOK_AT_MOST_NANOS = 100_000_000L;
+  private static final long UNUSED_NANOS = 60_000_000_000L;
 
   private final ZooKeeperClients clients;
   private final Duration reserve;
@@ -79,12 +81,22 @@ final class ZooKeeperSessions {
     return main;
   }
 
-  /** Returns the session for a lease; it may not be connected yet. */
+  /**
+   * Returns the session for a lease, entered for a claim, which is to {@link ZooKeeperSession#leave} it; it may not be
+   * connected yet.
+   */
   ZooKeeperSession forLease(Duration lease) {
-    if (clients.isGiven()) {
-      return main;
-    }
     int millis = millisFor(lease);
+    while (true) {
+      ZooKeeperSession session = clients.isGiven() ? main : forMillis(millis);
+      if (session.enter()) {
+        return session;
+      }
+      open.remove(millis, session);
+    }
+  }
+
+  private ZooKeeperSession forMillis(int millis) {
     ZooKeeperSession there = open.get(millis);
     if (there != null) {
       there.startAgain();
@@ -118,7 +130,7 @@ final class ZooKeeperSessions {
 
   /**
    * Lets the servers know that all sessions live, four times in what a session outlasts a lease, looks whether they do, and
-   * leaves a server that is silent if there are others. Called on the timer.
+   * leaves a server that is silent if there are others; closes those that are not needed any more. Called on the timer.
    */
   void look() {
     open.forEach((millis, session) -> {
@@ -128,6 +140,10 @@ final class ZooKeeperSessions {
       session.touch(within / 4 - lookEveryNanos() / 2);
       if (isOneOfSeveral) {
         session.leaveIfSilent((int) (silence / lookEveryNanos()));
+      }
+      if (session != main && session.isOver(UNUSED_NANOS)) {
+        open.remove(millis, session);
+        closes(session, () -> {});
       }
     });
   }

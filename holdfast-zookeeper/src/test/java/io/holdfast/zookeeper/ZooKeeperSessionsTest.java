@@ -2,9 +2,14 @@
 package io.holdfast.zookeeper;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
 
 import io.holdfast.Ticker;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.ManualClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -71,8 +76,12 @@ class ZooKeeperSessionsTest {
   }
 
   private ZooKeeperSessions sessions(Duration tick) {
+    return sessions(tick, Ticker.system());
+  }
+
+  private ZooKeeperSessions sessions(Duration tick, Ticker ticker) {
     return new ZooKeeperSessions(
-        new SlowClients(), "/nothing", Duration.ofSeconds(30), tick, Ticker.system(), new Silent());
+        new SlowClients(), "/nothing", Duration.ofSeconds(30), tick, ticker, new Silent());
   }
 
   /** A session that is made beside the end of all. */
@@ -86,6 +95,32 @@ class ZooKeeperSessionsTest {
     mayMake.countDown();
     Await.value(late);
     Await.until("it is closed", () -> made.get(1).getState() == CuratorFrameworkState.STOPPED);
+  }
+
+  /** A session that no claim has been on for a minute; the first one stays. */
+  @Test
+  void unused_isClosed() {
+    mayMake.countDown();
+    ManualClock clock = new ManualClock();
+    ZooKeeperSessions sessions = sessions(Duration.ofSeconds(2), clock);
+    Duration brief = Duration.ofSeconds(1);
+    ZooKeeperSession session = sessions.forLease(brief);
+    clock.advance(Duration.ofMinutes(2));
+    sessions.look();
+    assertSame(session, sessions.forLease(brief), "a claim is on it");
+    session.leave();
+    session.leave();
+    clock.advance(Duration.ofSeconds(59));
+    sessions.look();
+    assertSame(session, sessions.forLease(brief), "a claim was on it a moment ago");
+    session.leave();
+    clock.advance(Duration.ofMinutes(1));
+    sessions.look();
+    Await.until("it is closed", () -> made.get(1).getState() == CuratorFrameworkState.STOPPED);
+    assertFalse(session.enter());
+    assertNotSame(session, sessions.forLease(brief));
+    assertNotEquals(CuratorFrameworkState.STOPPED, made.get(0).getState());
+    sessions.close(0);
   }
 
   /** Signs of life are sent four times in the tick. */

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.zookeeper;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.Kept;
+import io.holdfast.spi.Mode;
+import io.holdfast.spi.StoreAddress;
+import io.holdfast.testkit.Await;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** A session for leases of one length is a connection and its threads: it goes when no claim needs it. */
+@Tag("stores")
+class UnusedSessionsTest {
+  private static final Duration BRIEF = Duration.ofSeconds(10);
+
+  private final String uri = "zookeeper://" + ZooKeeperUnderTest.server().address() + "/unused";
+  private final List<ZooKeeper> handles = new CopyOnWriteArrayList<>();
+
+  @SuppressWarnings("try") // what it extends closes as it does
+  private final class Clients extends HandledClients {
+    Clients() {
+      super(new ZooKeeperAddress(StoreAddress.parse(uri)));
+    }
+
+    @Override
+    public ZooKeeper newZooKeeper(
+        String servers,
+        int sessionTimeout,
+        Watcher watcher,
+        boolean canBeReadOnly,
+        ZKClientConfig config)
+        throws IOException {
+      ZooKeeper handle = new ZooKeeper(servers, sessionTimeout, watcher, canBeReadOnly, config);
+      handles.add(handle);
+      return handle;
+    }
+
+    ZooKeeperStore store() {
+      return ZooKeeperStore.at(StoreAddress.parse(uri), address, this);
+    }
+  }
+
+  private boolean isAlive(int handle) {
+    return handles.get(handle).getState().isAlive();
+  }
+
+  @Test
+  void sessionOfALength_staysWhileAClaimIsOnIt_andGoesThen() {
+    try (StoreByHand one = new StoreByHand("1", new Clients().store())) {
+      Claim holder = one.claim("a", BRIEF);
+      one.granted(holder);
+      assertEquals(2, handles.size());
+      // a waiter, a try and an end of nothing are over at once, or with their end
+      Claim waiter = one.claim("a", BRIEF);
+      one.busy(waiter, Mode.QUEUE);
+      one.busy(one.claim("a", BRIEF), Mode.TRY);
+      one.end(waiter, Duration.ZERO);
+      one.end(waiter, Duration.ZERO);
+      one.end(one.claim("a", BRIEF), Duration.ZERO);
+      for (int i = 0; i < 30; i++) {
+        one.forward(BRIEF.dividedBy(4));
+        assertInstanceOf(Kept.Held.class, one.keep(holder));
+        one.sweep();
+      }
+      assertTrue(isAlive(1));
+      one.end(holder, Duration.ZERO);
+      one.forward(Duration.ofSeconds(61));
+      one.sweep();
+      Await.until("it is closed", () -> !isAlive(1));
+      assertTrue(isAlive(0));
+      one.granted(one.claim("a", BRIEF));
+      assertEquals(3, handles.size());
+    }
+  }
+}
