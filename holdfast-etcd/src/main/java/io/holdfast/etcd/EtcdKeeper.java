@@ -23,9 +23,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps claims: renews each lease that they are under once, however many there are, the waiters' one if it was not renewed a
- * moment ago, and looks at their keys, because an
- * operator may have deleted a key whose lease lives. A claim that holds a lock and is still under the waiters' lease gets its
- * own.
+ * moment ago, and looks at their keys, because an operator may have deleted a key whose lease lives. A claim that holds a lock
+ * and is still under the waiters' lease gets its own.
  *
  * <p>As long as a claim's key has not been changed, and neither has a waiter's the key ahead of it, its place is what it was:
  * one transaction compares the keys of many claims, and says so in an answer of one word. Only for a claim whose place is not
@@ -135,14 +134,14 @@ final class EtcdKeeper {
       List<EtcdClaim> passed = new ArrayList<>();
       for (int i = 0; i < batch.size(); i++) {
         EtcdClaim claim = batch.get(i).claim();
-        EtcdPlace.Ahead ahead = batch.get(i).place().ahead();
+        EtcdPlace.Known place = batch.get(i).place();
+        EtcdPlace.Ahead ahead = place.ahead();
         GetResponse own = looks.get(2 * i);
         GetResponse other = looks.get(2 * i + 1);
-        if (ahead == null) {
-          all.add(keep(claim, judge(claim, own, true, other.getCount() > 1)));
-        } else if (other.getKvs().stream()
-            .anyMatch(there -> there.getCreateRevision() == ahead.revision())) {
+        if (ahead != null && isThere(other, ahead.revision())) {
           all.add(keep(claim, judge(claim, own, false, true)));
+        } else if (ahead == null && isThere(own, place.revision())) {
+          all.add(keep(claim, judge(claim, own, true, other.getCount() > 1)));
         } else {
           passed.add(claim);
         }
@@ -220,6 +219,11 @@ final class EtcdKeeper {
         case UNKNOWN -> answer(new Kept.Unknown());
       });
     }
+  }
+
+  /** Whether the key was read that was made then: it may have been deleted, and made again behind others. */
+  private static boolean isThere(GetResponse read, long made) {
+    return read.getKvs().stream().anyMatch(key -> key.getCreateRevision() == made);
   }
 
   private static <T> CompletableFuture<?> inBatches(

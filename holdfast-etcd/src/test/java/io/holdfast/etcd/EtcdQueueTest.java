@@ -3,6 +3,7 @@ package io.holdfast.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.etcd.jetcd.KeyValue;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.Ended.Outcome;
@@ -117,6 +118,21 @@ class EtcdQueueTest {
     assertThat(etcd.keep(third)).isInstanceOf(Kept.Queued.class);
     assertThat(etcd.keep(holder)).isInstanceOf(Kept.Held.class);
     etcd.end(third);
+    etcd.end(waiter);
+    etcd.end(holder);
+  }
+
+  /** The key of a holder was deleted, and made again behind a waiter, as by a request that was held up. */
+  @Test
+  void keyOfAHolder_thatIsMadeAgainBehindOthers_isNotTheFirst() {
+    Claim holder = etcd.holder();
+    Claim waiter = deafWaiter();
+    KeyValue key = etcd.key(holder);
+    etcd.operator.delete(key.getKey());
+    etcd.operator.put(key.getKey(), key.getValue().toString(), key.getLease());
+    assertThat(etcd.keep(holder)).isNotInstanceOf(Kept.Held.class);
+    assertThat(etcd.keep(waiter)).isInstanceOf(Kept.Held.class);
+    assertThat(etcd.keep(holder)).isNotInstanceOf(Kept.Held.class);
     etcd.end(waiter);
     etcd.end(holder);
   }
