@@ -62,7 +62,7 @@ final class ConsulCalls {
     return txn(txn, question -> http.sendHere(question, timer), true);
   }
 
-  /** The same for what only looks and is of no hold: that this fails tells nothing of the connection. */
+  /** The same for a read that no hold depends on: its failure is not told as a disturbance. */
   CompletableFuture<ConsulTxn.Answer> look(ConsulTxn txn) {
     return txn(txn, http::send, false);
   }

@@ -24,6 +24,7 @@ final class ConsulContext {
   /** A server takes so many connections from one machine by default; blocking queries have one each. */
   private static final int MOST_QUERIES = 64;
 
+  /** Bounds the memory: beyond this, what a server does later is not found. */
   private static final int MOST_GIVEN_UP = 1_000;
 
   final ConsulCalls calls;
@@ -190,7 +191,7 @@ final class ConsulContext {
     claims.remove(claim.claim.id(), claim);
   }
 
-  /** Forgets claims that the servers do not have, and whose end the engine has given up; but for their names. */
+  /** Forgets claims that the servers do not have, and whose end the engine has given up. Their locks' names are remembered. */
   void forgetGivenUp(Set<ClaimId> own) {
     for (ConsulClaim each : claims.values()) {
       if (each.isEndingFor(runtime.ticker(), runtime.endsRepeatedFor(each.claim.lease()))

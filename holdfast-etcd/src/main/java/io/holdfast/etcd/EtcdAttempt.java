@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Asks for a lock: one transaction puts the claim's key and counts the queue: alone there, it holds the lock. Which claim
  * is first, and which one is right ahead, is read in the same transaction where the lock was busy last time and its queue
- * short, else in a second step. The claim with the oldest key holds the lock, so that the create revision, which is given when the claim enters the queue, grows from
- * grant to grant.
+ * short, else in a second step. The claim with the oldest key holds the lock, so that the create revision, which is given
+ * when the claim enters the queue, grows from grant to grant.
  *
  * <p>The transaction compares the lease's epoch: once that was raised, no earlier attempt is applied any more. An attempt
  * that fails only for that was not applied, and is repeated. It compares too that the claim has no key yet: one that is
@@ -130,7 +130,7 @@ final class EtcdAttempt {
       then.add(Op.get(queue, LAST_TWO));
       then.add(Op.get(queue, EtcdContext.FIRST));
     } else {
-      then.add(Op.get(queue, EtcdContext.ANY_KEY));
+      then.add(Op.get(queue, EtcdContext.COUNT));
     }
     return context
         .calls
@@ -177,7 +177,7 @@ final class EtcdAttempt {
       return granted(revision, 1);
     }
     return done.getGetResponses().size() > 1
-        ? behind(
+        ? evaluate(
             term,
             revision,
             last.getKvs().size() > 1 ? last.getKvs().get(1) : null,
@@ -185,7 +185,7 @@ final class EtcdAttempt {
         : look(term, revision);
   }
 
-  /** There are others: which one is first, and which one is right ahead, is read by one member alone. */
+  /** Reads which claim is first, and which is right ahead, in a transaction that only reads: one member answers it alone. */
   private CompletableFuture<Answer> look(EtcdLease.Term term, long revision) {
     ByteSequence queue = context.queue(claim);
     return context
@@ -197,7 +197,7 @@ final class EtcdAttempt {
             List.of())
         .thenCompose(seen -> {
           List<KeyValue> before = seen.getGetResponses().get(0).getKvs();
-          return behind(
+          return evaluate(
               term,
               revision,
               before.isEmpty() ? null : before.get(0),
@@ -205,7 +205,7 @@ final class EtcdAttempt {
         });
   }
 
-  private CompletableFuture<Answer> behind(
+  private CompletableFuture<Answer> evaluate(
       EtcdLease.Term term, long revision, @Nullable KeyValue before, GetResponse queue) {
     if (queue.getKvs().isEmpty()) {
       // all have gone since the key was put, our own key as well: an operator did that
@@ -260,14 +260,14 @@ final class EtcdAttempt {
         });
   }
 
-  private CompletableFuture<Answer> granted(long revision, long claimsOfIt) {
+  private CompletableFuture<Answer> granted(long revision, long queueLength) {
     if (!claim.place.first(revision, context.runtime.ticker().now())) {
       // that key has gone, and there is another one since
       return enter();
     }
     claim.stopWaiting();
-    context.wanted(claim.claim.name(), claimsOfIt);
-    boolean othersWait = claimsOfIt > 1;
+    context.wanted(claim.claim.name(), queueLength);
+    boolean othersWait = queueLength > 1;
     EtcdLease own = context.lease(claim.claim.lease());
     EtcdLease.Term under = claim.place.settled();
     if (under != null && under == own.current()) {

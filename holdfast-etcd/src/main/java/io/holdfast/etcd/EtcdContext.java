@@ -44,14 +44,17 @@ final class EtcdContext {
       .withKeysOnly(true)
       .build();
 
-  /** Whether there is one, and how many: the server counts them, and need not read and sort them all. */
-  static final GetOption ANY_KEY =
+  /** How many keys a queue has: the server counts in its index, and sorts nothing. */
+  static final GetOption COUNT =
       GetOption.builder().isPrefix(true).withLimit(1).withKeysOnly(true).build();
 
   /** A key without its value. */
   static final GetOption KEY = GetOption.builder().withKeysOnly(true).build();
 
-  /** Sorted, a queue is read whole, by all members one after the other where a transaction also writes. */
+  /**
+   * To find a queue's first or last key a member reads the whole queue; in a transaction that also writes, every member does.
+   * A longer queue is read in a transaction of its own.
+   */
   private static final long SHORT = 32;
 
   /** More are not remembered: they only save requests. */
@@ -66,7 +69,7 @@ final class EtcdContext {
   final EtcdSeats seats = new EtcdSeats();
 
   /** How many claims of a lock there were, where there were others. */
-  private final Map<LockKey, Long> busy = new ConcurrentHashMap<>();
+  private final Map<LockKey, Long> queueLengths = new ConcurrentHashMap<>();
 
   private final Map<Long, EtcdLease> leases = new ConcurrentHashMap<>();
   private final Map<ClaimId, EtcdClaim> claims = new ConcurrentHashMap<>();
@@ -204,23 +207,23 @@ final class EtcdContext {
   }
 
   /** Notes how many claims of a lock there were when this process last asked: if several, the next one is put as a waiter's. */
-  void wanted(LockKey name, long claimsOfIt) {
-    if (claimsOfIt <= 1) {
-      busy.remove(name);
-    } else if (busy.size() < MOST_BUSY || busy.containsKey(name)) {
-      busy.put(name, claimsOfIt);
+  void wanted(LockKey name, long queueLength) {
+    if (queueLength <= 1) {
+      queueLengths.remove(name);
+    } else if (queueLengths.size() < MOST_BUSY || queueLengths.containsKey(name)) {
+      queueLengths.put(name, queueLength);
     } else {
-      busy.clear();
+      queueLengths.clear();
     }
   }
 
   boolean isLikelyBusy(LockKey name) {
-    return busy.containsKey(name);
+    return queueLengths.containsKey(name);
   }
 
   /** Whether it is likely busy, and its queue so short that the members may read it while they apply a transaction. */
   boolean isShortQueue(LockKey name) {
-    return busy.getOrDefault(name, Long.MAX_VALUE) <= SHORT;
+    return queueLengths.getOrDefault(name, Long.MAX_VALUE) <= SHORT;
   }
 
   /** The last key before the one that was made in this revision. */

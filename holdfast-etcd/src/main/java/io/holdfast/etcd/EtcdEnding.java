@@ -32,8 +32,8 @@ import java.util.concurrent.CompletableFuture;
  * <p>A hold that is kept has its key put under a lease of its own, which nobody renews. Its place stays the first.
  */
 final class EtcdEnding {
-  /** As if there were another one. */
-  private static final long NOT_COUNTED = 2;
+  /** The queue was not counted: others may wait. */
+  private static final long OTHERS_MAY_WAIT = 2;
 
   private final EtcdContext context;
 
@@ -97,7 +97,7 @@ final class EtcdEnding {
 
   /** An earlier end keeps the lock; whether others wait was not looked at. */
   private CompletableFuture<Ended> wasKept(EtcdClaim mine, Instant lastGiveUp) {
-    return over(mine, Outcome.RELEASED, NOT_COUNTED, lastGiveUp, mine.open(), false);
+    return over(mine, Outcome.RELEASED, OTHERS_MAY_WAIT, lastGiveUp, mine.open(), false);
   }
 
   /** Begins the lease that the lock is kept under, once: an end that is repeated uses it again. */
@@ -147,7 +147,7 @@ final class EtcdEnding {
     List<Op> then = new ArrayList<>();
     // to find the first one, each member reads the whole queue: only for a claim whose place is not known
     boolean isPlaced = mine.place.known().isPresent();
-    then.add(Op.get(context.queue(mine), isPlaced ? EtcdContext.ANY_KEY : EtcdContext.FIRST_KEY));
+    then.add(Op.get(context.queue(mine), isPlaced ? EtcdContext.COUNT : EtcdContext.FIRST_KEY));
     then.add(change);
     boolean nothingComes = deletesIt && open.isEmpty();
     // each epoch lives as long as its lease: when that is gone, its attempts are, too
@@ -161,7 +161,7 @@ final class EtcdEnding {
           return over(
               mine,
               outcome(mine, isPlaced, done),
-              claimsOfIt(done),
+              queueLength(done),
               lastGiveUp,
               calledOff,
               nothingComes);
@@ -230,14 +230,14 @@ final class EtcdEnding {
     return isFirst ? Outcome.RELEASED : Outcome.WITHDRAWN;
   }
 
-  private static long claimsOfIt(TxnResponse done) {
+  private static long queueLength(TxnResponse done) {
     return done.isSucceeded() ? done.getGetResponses().get(0).getCount() : 0;
   }
 
   private CompletableFuture<Ended> over(
       EtcdClaim mine,
       Outcome outcome,
-      long claimsOfIt,
+      long queueLength,
       Instant lastGiveUp,
       Set<EtcdClaim.Sent> calledOff,
       boolean nothingComes) {
@@ -252,7 +252,7 @@ final class EtcdEnding {
     if (none) {
       context.forget(mine, nothingComes);
     }
-    context.wanted(mine.claim.name(), claimsOfIt);
-    return CompletableFuture.completedFuture(new Ended(outcome, isFinal, claimsOfIt > 1));
+    context.wanted(mine.claim.name(), queueLength);
+    return CompletableFuture.completedFuture(new Ended(outcome, isFinal, queueLength > 1));
   }
 }

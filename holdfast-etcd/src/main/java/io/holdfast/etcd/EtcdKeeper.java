@@ -26,9 +26,9 @@ import org.jspecify.annotations.Nullable;
  * moment ago, and looks at their keys, because an operator may have deleted a key whose lease lives. A claim that holds a lock
  * and is still under the waiters' lease gets its own.
  *
- * <p>As long as a claim's key has not been changed, and neither has a waiter's the key ahead of it, its place is what it was:
- * one transaction compares the keys of many claims, and says so in an answer of one word. Only for a claim whose place is not
- * known any more is its queue read, which the server reads whole to find the first.
+ * <p>While a claim's key is unchanged, and the key ahead of a waiter's is there, its place is what it was: one transaction
+ * compares the keys of many claims, and counts the queues of those that hold. Only for a claim whose place is not known any
+ * more is its queue read, which the server reads whole to find the first.
  */
 final class EtcdKeeper {
   /** The server takes 128 operations in a transaction by default. */
@@ -65,7 +65,7 @@ final class EtcdKeeper {
     private final Map<ClaimId, Kept> kept = new ConcurrentHashMap<>();
     private final Map<EtcdLease.Term, CompletableFuture<Renewed>> renewals = new HashMap<>();
     private final List<Placed> placed = new ArrayList<>();
-    private final List<EtcdClaim> lost = new ArrayList<>();
+    private final List<EtcdClaim> unplaced = new ArrayList<>();
 
     void add(EtcdClaim claim) {
       EtcdLease.Term term = claim.place.term();
@@ -79,11 +79,12 @@ final class EtcdKeeper {
       claim
           .place
           .known()
-          .ifPresentOrElse(place -> placed.add(new Placed(claim, place)), () -> lost.add(claim));
+          .ifPresentOrElse(
+              place -> placed.add(new Placed(claim, place)), () -> unplaced.add(claim));
     }
 
     CompletableFuture<Map<ClaimId, Kept>> end() {
-      return all(List.of(inBatches(placed, this::compare), inBatches(lost, this::find)))
+      return all(List.of(inBatches(placed, this::compare), inBatches(unplaced, this::find)))
           .thenApply(nothing -> Map.copyOf(kept));
     }
 
@@ -99,7 +100,7 @@ final class EtcdKeeper {
         looks.add(Op.get(key, EtcdContext.KEY));
         EtcdPlace.Ahead ahead = each.place().ahead();
         if (ahead == null) {
-          Op count = Op.get(context.queue(each.claim()), EtcdContext.ANY_KEY);
+          Op count = Op.get(context.queue(each.claim()), EtcdContext.COUNT);
           counts.add(count);
           looks.add(count);
         } else {
@@ -131,7 +132,7 @@ final class EtcdKeeper {
 
     private CompletableFuture<Void> changed(List<Placed> batch, List<GetResponse> looks) {
       List<CompletableFuture<?>> all = new ArrayList<>();
-      List<EtcdClaim> passed = new ArrayList<>();
+      List<EtcdClaim> toFind = new ArrayList<>();
       for (int i = 0; i < batch.size(); i++) {
         EtcdClaim claim = batch.get(i).claim();
         EtcdPlace.Known place = batch.get(i).place();
@@ -143,10 +144,10 @@ final class EtcdKeeper {
         } else if (ahead == null && isThere(own, place.revision())) {
           all.add(keep(claim, judge(claim, own, true, other.getCount() > 1)));
         } else {
-          passed.add(claim);
+          toFind.add(claim);
         }
       }
-      all.add(find(passed));
+      all.add(find(toFind));
       return all(all);
     }
 
@@ -221,7 +222,7 @@ final class EtcdKeeper {
     }
   }
 
-  /** Whether the key was read that was made then: it may have been deleted, and made again behind others. */
+  /** Whether the key that was read is the one made in that revision: it may have been deleted, and made again behind others. */
   private static boolean isThere(GetResponse read, long made) {
     return read.getKvs().stream().anyMatch(key -> key.getCreateRevision() == made);
   }

@@ -37,7 +37,7 @@ final class EtcdPlace {
   /** Moves without an answer that may still be applied. */
   private final Set<Move> moves = new HashSet<>();
 
-  /** The key right ahead of a waiter's: none comes between, and while it is there, its turn has not come. */
+  /** The key right ahead of a waiter's. No key can come between them: while it is there, the waiter's turn has not come. */
   record Ahead(ByteSequence key, long revision) {}
 
   /**
@@ -209,7 +209,7 @@ final class EtcdPlace {
     }
   }
 
-  /** Returns the key, if it is the first or the one ahead of it is known. */
+  /** Returns what is known of the place, if the key is the first or the one ahead is known. */
   Optional<Known> known() {
     lock.lock();
     try {
@@ -248,7 +248,7 @@ final class EtcdPlace {
     }
   }
 
-  /** The same, if the key has not been changed since it was as this says. */
+  /** The same, if this is the last mod revision that is known of the key. */
   EtcdLease.@Nullable Term settled(long lastModified) {
     lock.lock();
     try {

@@ -155,7 +155,7 @@ final class EtcdWait {
     List<Op> reads = List.of(
         Op.get(claim.key, EtcdContext.KEY),
         Op.get(queue, EtcdContext.lastBefore(revision)),
-        Op.get(queue, EtcdContext.ANY_KEY));
+        Op.get(queue, EtcdContext.COUNT));
     CompletionStage<TxnResponse> read = ahead == null
         ? context.calls.txn(List.of(), reads, List.of())
         : context.calls.txn(

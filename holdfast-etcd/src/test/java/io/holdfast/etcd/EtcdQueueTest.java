@@ -155,7 +155,7 @@ class EtcdQueueTest {
     etcd.end(holder);
   }
 
-  /** The members apply what changes something one after the other: no long queue is read by that. */
+  /** Every member applies a transaction that writes: none of those reads a long queue. */
   @Test
   void longQueue_isReadByNoTransactionThatWrites() {
     Claim holder = etcd.holder();

@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One attempt, in its claim's turn, on one session. A claim that queues makes its node and has the folder's nodes counted in
- * the same round; where there are others, it lists them (in the same round, where they were few a moment ago). It has the lock if its node is the first, and else watches the
- * node right ahead; asked again, it looks only for that one and its own, as long as both are there. A try looks first, and
- * makes a node only if it sees none.
+ * the same round; where there are others, it lists them (in the same round, where they were few a moment ago). It has the
+ * lock if its node is the first, and else watches the node right ahead; asked again, it looks only for that one and its own,
+ * as long as both are there. A try looks first, and makes a node only if it sees none.
  */
 final class Attempt {
   /** How often a list is made again, a little later each time, while all that is ahead of a try is leaving. */
@@ -165,7 +165,7 @@ final class Attempt {
   }
 
   private CompletionStage<Answer> created(
-      Reply<Created> made, Function<Node, CompletableFuture<Reply<Children>>> among) {
+      Reply<Created> made, Function<Node, CompletableFuture<Reply<Children>>> list) {
     if (made.isAbsent() && foldersMade++ < FOLDER_MADE_AGAIN) {
       // for the first time, or the server has removed the empty folder meanwhile
       makeFolder(own.claim.name());
@@ -179,7 +179,7 @@ final class Attempt {
     }
     Node node = new Node(made.get().path(), link.sessionId(), made.get().stat());
     own.made(node, made.sent());
-    return among.apply(node).thenCompose(list -> evaluate(node, list.since(made.sent())));
+    return list.apply(node).thenCompose(found -> evaluate(node, found.since(made.sent())));
   }
 
   /** Where the folder's last change was that our node came, and it is the only one, the list is known. */
@@ -280,12 +280,12 @@ final class Attempt {
 
   /** Lists the folder once more for a claim that has a node. */
   private CompletableFuture<Reply<Children>> queueStill() {
-    return Link.agreed(context.agreedLately(own, link), link.queue(folder));
+    return Link.agreed(context.recentAgreement(own, link), link.queue(folder));
   }
 
   /** It waited behind that node, which was not seen to go; so it still does, if both are there. */
   private CompletionStage<Answer> still(Node node, Predecessor ahead) {
-    return Link.agreed(context.agreedLately(own, link), link.stat(node.path()))
+    return Link.agreed(context.recentAgreement(own, link), link.stat(node.path()))
         .thenCompose(mine -> {
           if (mine.isAbsent()) {
             return ended();
@@ -304,7 +304,7 @@ final class Attempt {
         new Answer.Granted(new Grant(node.revision(), sent, own.claim.lease(), own.othersWait())));
   }
 
-  /** Watches the node ahead. */
+  /** Watches the node ahead and answers busy; lists again if that node has gone. */
   private CompletionStage<Answer> behind(Predecessor fresh) {
     Node node = fresh.own();
     String ahead = fresh.path();

@@ -68,7 +68,7 @@ final class Overdue {
       if (left < 0 && own.isIdle()) {
         found.accept(own);
       } else if (own.isNothing()) {
-        claims.computeIfPresent(own.claim.id(), (id, known) -> known.unlessNothing());
+        claims.computeIfPresent(own.claim.id(), (id, known) -> known.leaveIfNothing());
       }
     }
     lookedAt = now;

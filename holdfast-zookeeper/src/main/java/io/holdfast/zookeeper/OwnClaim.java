@@ -67,9 +67,9 @@ final class OwnClaim extends Turns {
     return isIdle() && node == null && lostAt == null;
   }
 
-  /** Returns this; or null if nothing is to be remembered of it, and then it has left its session. */
+  /** Leaves the session and returns null if nothing is to be remembered of the claim; else returns this. */
   @Nullable
-  OwnClaim unlessNothing() {
+  OwnClaim leaveIfNothing() {
     if (!isNothing()) {
       return this;
     }

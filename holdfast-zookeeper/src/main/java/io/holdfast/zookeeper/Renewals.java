@@ -43,7 +43,7 @@ final class Renewals {
   /** What a folder takes in an answer, with room to spare, besides its data: the lock's name. */
   private static final int FOLDER_BYTES = 120;
 
-  /** A folder with so many nodes is listed; the list has less than three kilobytes. */
+  /** A folder with at most so many nodes is listed; the list has less than three kilobytes. */
   private static final int FEW = 32;
 
   private static final Kept UNKNOWN = new Kept.Unknown();
@@ -111,7 +111,7 @@ final class Renewals {
     CompletableFuture<?> end() {
       // what only waits promises nothing, and does without a majority that was asked a moment ago
       CompletableFuture<Reply<Boolean>> proof =
-          anyHeld || shortest == null ? link.agree() : context.agreedLately(shortest, link);
+          anyHeld || shortest == null ? link.agree() : context.recentAgreement(shortest, link);
       List<CompletableFuture<?>> asked = new ArrayList<>();
       List<String> together = new ArrayList<>();
       int bytes = 0;
@@ -169,7 +169,10 @@ final class Renewals {
       return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new));
     }
 
-    /** This server had applied all that was decided before our request was agreed on, so nothing of that is missing here. */
+    /**
+     * Answers for the claims whose folder is as they saw it, and looks closer for the others. What the majority had decided
+     * before it was asked is in what this server says.
+     */
     private CompletableFuture<?> looked(String path, Reply<Stat> folder) {
       List<Renewed> changed = new ArrayList<>();
       for (Renewed each : claimsIn(path)) {

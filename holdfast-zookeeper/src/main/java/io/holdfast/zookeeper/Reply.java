@@ -63,7 +63,7 @@ record Reply<T>(Code code, @Nullable T value, Moment sent) {
         || code == Code.REQUESTTIMEOUT;
   }
 
-  /** It was not asked for: the client would take the answer's length for nonsense, and break the connection. */
+  /** Whether a list was not asked for, because the client would break the connection over so long an answer. */
   boolean isTooLong() {
     return code == Code.MARSHALLINGERROR;
   }
@@ -84,7 +84,7 @@ record Reply<T>(Code code, @Nullable T value, Moment sent) {
     return new Reply<>(code, value == null ? null : then.apply(value), sent);
   }
 
-  /** What was read behind a request that needs a majority: it counts from then, if there was one. */
+  /** The same, counted from the request before it that needs a majority; or that one's failure. */
   Reply<T> behind(Reply<?> proof) {
     return proof.isAgreed() ? since(proof.sent) : new Reply<>(proof.code, null, proof.sent);
   }

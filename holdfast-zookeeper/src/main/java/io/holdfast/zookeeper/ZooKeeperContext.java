@@ -42,8 +42,8 @@ record ZooKeeperContext(
     return runtime.ticker().elapsedNanos(agreed) < pushedNanos(claim) / 2;
   }
 
-  /** A majority has agreed on something of the claim's session a moment ago, or is asked now. */
-  CompletableFuture<Reply<Boolean>> agreedLately(OwnClaim own, Link link) {
+  /** Returns a majority's last agreement on a request of the claim's session if it is fresh; else asks for one. */
+  CompletableFuture<Reply<Boolean>> recentAgreement(OwnClaim own, Link link) {
     Moment agreed = own.session.lastAgreed();
     return isFresh(agreed, own.claim)
         ? CompletableFuture.completedFuture(new Reply<>(Code.OK, true, agreed))

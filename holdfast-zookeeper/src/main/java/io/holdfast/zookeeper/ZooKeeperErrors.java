@@ -36,8 +36,8 @@ final class ZooKeeperErrors {
       case NOTREADONLY -> "this ZooKeeper server is read-only just now: it has no quorum";
       case QUOTAEXCEEDED -> "a quota of ZooKeeper is exceeded";
       case MARSHALLINGERROR ->
-        "so many wait for it that ZooKeeper's client takes no list of them; let fewer processes, or fewer fair callers, wait"
-            + " at the same time, or raise jute.maxbuffer in all of them";
+        "the lock's queue is longer than ZooKeeper's client accepts in one answer; let fewer processes, or fewer fair callers,"
+            + " wait at the same time, or raise jute.maxbuffer in all clients";
       default -> "ZooKeeper says " + code;
     };
   }

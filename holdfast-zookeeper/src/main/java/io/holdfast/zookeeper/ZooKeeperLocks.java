@@ -75,7 +75,7 @@ final class ZooKeeperLocks {
   /**
    * Runs it in the claim's turn; what is left to know of the claim is kept, and no more.
    *
-   * @param session one that was entered for it, where it is not known yet
+   * @param session the session that was entered for this call; it is left again if the claim is known already
    */
   private <T> CompletionStage<T> inTurn(
       Claim claim, ZooKeeperSession session, Function<OwnClaim, CompletionStage<T>> turn) {
@@ -91,7 +91,7 @@ final class ZooKeeperLocks {
     return own.inTurn(() -> turn.apply(own))
         .whenComplete((value, failure) -> claims.computeIfPresent(claim.id(), (id, known) -> {
           known.leave();
-          return known.unlessNothing();
+          return known.leaveIfNothing();
         }));
   }
 

@@ -127,7 +127,7 @@ final class ZooKeeperSession implements ConnectionStateListener {
     }
   }
 
-  /** A claim comes to be on it; answers false if it is being closed, because there was none for long. */
+  /** Counts a claim on this session. Returns false if the session is being closed because it was unused. */
   boolean enter() {
     return claims.updateAndGet(many -> many < 0 ? many : many + 1) > 0;
   }
@@ -138,8 +138,8 @@ final class ZooKeeperSession implements ConnectionStateListener {
     claims.decrementAndGet();
   }
 
-  /** Whether no claim has been on it for so long: then none will be, and it is to be closed. */
-  boolean isOver(long unusedNanos) {
+  /** Lets no more claims come if none was on it for so long. Returns whether it did: then the session is to be closed. */
+  boolean retire(long unusedNanos) {
     return ticker.elapsedNanos(left) >= unusedNanos && claims.compareAndSet(0, Integer.MIN_VALUE);
   }
 

@@ -141,7 +141,7 @@ final class ZooKeeperSessions {
       if (isOneOfSeveral) {
         session.leaveIfSilent((int) (silence / lookEveryNanos()));
       }
-      if (session != main && session.isOver(UNUSED_NANOS)) {
+      if (session != main && session.retire(UNUSED_NANOS)) {
         open.remove(millis, session);
         closes(session, () -> {});
       }

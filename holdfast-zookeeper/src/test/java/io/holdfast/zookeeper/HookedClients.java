@@ -77,7 +77,7 @@ final class HookedClients extends HandledClients {
    * Folders are counted and listed as they were before, until a majority is asked: what a leader answers that has not applied
    * yet what its followers have.
    */
-  void isOldUntilAgreed() {
+  void answerOldUntilAgreed() {
     isOld.set(true);
   }
 

@@ -39,7 +39,7 @@ class OldListTest {
       one.granted(holder);
       other.busy(other.claim("a"), Mode.TRY);
       Await.value(one.store.end(holder, Duration.ZERO, Instant.MAX));
-      clients.isOldUntilAgreed();
+      clients.answerOldUntilAgreed();
       assertInstanceOf(Answer.Granted.class, Await.value(other.ask(other.claim("a"), Mode.TRY)));
     }
   }
