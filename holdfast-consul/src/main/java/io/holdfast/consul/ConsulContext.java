@@ -10,10 +10,12 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -24,7 +26,7 @@ final class ConsulContext {
   /** A server takes so many connections from one machine by default; blocking queries have one each. */
   private static final int MOST_QUERIES = 64;
 
-  /** Bounds the memory: beyond this, what a server does later is not found. */
+  /** Bounds the memory: what a server does later than so many others were given up is not found. */
   private static final int MOST_GIVEN_UP = 1_000;
 
   final ConsulCalls calls;
@@ -39,7 +41,7 @@ final class ConsulContext {
   private final Map<ClaimId, ConsulClaim> claims = new ConcurrentHashMap<>();
 
   /** Locks of claims whose end was given up: servers that answered nothing may do later what an attempt has asked for. */
-  private final Set<LockKey> givenUp = ConcurrentHashMap.newKeySet();
+  private final Queue<LockKey> givenUp = new ConcurrentLinkedQueue<>();
 
   private final AtomicInteger queries = new AtomicInteger();
   private final AtomicBoolean closed = new AtomicBoolean();
@@ -196,8 +198,11 @@ final class ConsulContext {
     for (ConsulClaim each : claims.values()) {
       if (each.isEndingFor(runtime.ticker(), runtime.endsRepeatedFor(each.claim.lease()))
           && !own.contains(each.claim.id())) {
-        if (givenUp.size() < MOST_GIVEN_UP) {
+        if (!givenUp.contains(each.claim.name())) {
           givenUp.add(each.claim.name());
+        }
+        if (givenUp.size() > MOST_GIVEN_UP) {
+          givenUp.poll();
         }
         forget(each);
       }

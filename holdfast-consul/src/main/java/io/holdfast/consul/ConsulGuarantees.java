@@ -35,8 +35,9 @@ final class ConsulGuarantees {
             "Waiters are not served in the order in which they came: a released lock goes to whoever asks first.",
             "A session lasts between its TTL and twice that, and its locks are given to nobody for the lock-delay ("
                 + delay.toSeconds()
-                + " s) after it: a dead client's lock is free up to twice its leaseFor and that later.",
-            "All holds of a client with leases of one length share a session: a dead client's lock ends when that session"
+                + " s) after it: a dead client's lock is free up to twice its leaseFor (rounded up by an eighth at most) and that"
+                + " later.",
+            "All holds of a client with leases of about one length share a session: a dead client's lock ends when that session"
                 + " does, which another hold of the same client may have renewed last.",
             "A session that is destroyed by an operator, or goes with its node when that is deregistered, and a key that"
                 + " is deleted end holds without their holders' consent, and so does a forced release; it is told at the"
@@ -47,7 +48,8 @@ final class ConsulGuarantees {
             "holdAtLeast is at least " + least.toSeconds()
                 + " s, and a kept lock may be free only after twice its time: it is kept by a session of its own.",
             "What is shown as left of a lease is the whole of it, the most that its holder may still count on: the servers"
-                + " do not tell. A dead client's lock may last longer, up to twice that and the lock-delay.",
+                + " do not tell. A dead client's lock may last longer, up to twice that, rounded up by an eighth at most, and the"
+                + " lock-delay.",
             "A cluster restored from a snapshot goes back: holds and tokens with it."));
   }
 }

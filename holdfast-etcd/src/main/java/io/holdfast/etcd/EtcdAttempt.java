@@ -213,7 +213,8 @@ final class EtcdAttempt {
     }
     KeyValue first = queue.getKvs().get(0);
     if (first.getKey().equals(claim.key)) {
-      return granted(revision, queue.getCount());
+      // or that key has gone, and the claim has another one since
+      return first.getCreateRevision() == revision ? granted(revision, queue.getCount()) : enter();
     }
     EtcdValue holder = EtcdValue.read(first.getKey(), first.getValue());
     if (mode == Mode.TRY) {

@@ -179,7 +179,9 @@ final class Attempt {
     }
     Node node = new Node(made.get().path(), link.sessionId(), made.get().stat());
     own.made(node, made.sent());
-    return list.apply(node).thenCompose(found -> evaluate(node, found.since(made.sent())));
+    return list.apply(node)
+        .thenCompose(found ->
+            found.isTooLong() ? crowdedOut(node, found) : evaluate(node, found.since(made.sent())));
   }
 
   /** Where the folder's last change was that our node came, and it is the only one, the list is known. */
@@ -212,9 +214,13 @@ final class Attempt {
       own.gone();
     }
     if (list.isTooLong()) {
-      // a node that does not know which one is ahead of it would be in the way of those behind
-      StoreException crowd = ZooKeeperErrors.of("could not queue for the lock", list);
-      return refused(node, crowd.reason(), String.valueOf(crowd.getMessage()));
+      // it may have been granted by a message meanwhile, or be the next: its node stays, and it asks again
+      return CompletableFuture.failedFuture(new StoreException(
+          String.valueOf(
+              ZooKeeperErrors.of("could not list the lock's claims", list).getMessage()),
+          Reason.UNREACHABLE,
+          false,
+          null));
     }
     if (!list.isOk()) {
       return failed("list the lock's claims", list);
@@ -263,6 +269,12 @@ final class Attempt {
     boolean isHeld = place == 1 && marker.isEmpty();
     own.seen(node, list.get().stat());
     return behind(new Predecessor(own, node, ahead, isHeld, first, wakes));
+  }
+
+  /** A node that has just been made, and does not know which one is ahead of it, would be in the way of those behind. */
+  private CompletionStage<Answer> crowdedOut(Node node, Reply<?> list) {
+    StoreException crowd = ZooKeeperErrors.of("could not queue for the lock", list);
+    return refused(node, crowd.reason(), String.valueOf(crowd.getMessage()));
   }
 
   private CompletionStage<Answer> refused(Node node, Reason reason, String why) {

@@ -172,6 +172,9 @@ final class KeptLocks {
             if (reply.isLost()) {
               // it may be made so late
               cleanLater(marker, left + link.handle().getSessionTimeout());
+            } else if (runtime.ticker().elapsedNanos(reply.sent()) > left * 1_000_000L) {
+              // it may have been made behind its deletion, which goes another way
+              cleanLater(marker, 0);
             }
             return reply;
           });

@@ -55,6 +55,11 @@ final class Watches {
     all.remove(new Place(link.sessionId(), path));
   }
 
+  /** How many nodes are remembered, on all sessions. */
+  int remembered() {
+    return all.size();
+  }
+
   /** A session is over, and with it its watches. */
   void over(long session) {
     all.keySet().removeIf(place -> place.session() == session);

@@ -309,6 +309,18 @@ final class ZooKeeperSession implements ConnectionStateListener {
     }
   }
 
+  /** Tells that a session is over that was closed because it was unused. */
+  void closed() {
+    Link last;
+    synchronized (this) {
+      last = known;
+      known = null;
+    }
+    if (last != null) {
+      listener.ended(this, last.sessionId());
+    }
+  }
+
   /** Lets go of it; ends the session if it is ours. May wait for the server, and may be called twice. */
   void close() {
     curator.getConnectionStateListenable().removeListener(this);

@@ -7,6 +7,7 @@ import io.holdfast.spi.DaemonThread;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -143,7 +144,7 @@ final class ZooKeeperSessions {
       }
       if (session != main && session.retire(UNUSED_NANOS)) {
         open.remove(millis, session);
-        closes(session, () -> {});
+        closes(session, session::closed);
       }
     });
   }
@@ -167,8 +168,9 @@ final class ZooKeeperSessions {
   /** Ends all sessions; waits for a silent server so long and no longer. */
   void close(long waitNanos) {
     closed = true;
-    CountDownLatch left = new CountDownLatch(open.size());
-    for (ZooKeeperSession session : open.values()) {
+    List<ZooKeeperSession> all = List.copyOf(open.values());
+    CountDownLatch left = new CountDownLatch(all.size());
+    for (ZooKeeperSession session : all) {
       closes(session, left::countDown);
     }
     boolean interrupted = Thread.interrupted();

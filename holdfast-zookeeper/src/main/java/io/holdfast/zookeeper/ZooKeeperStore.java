@@ -305,6 +305,11 @@ public final class ZooKeeperStore implements LockStore {
     }
   }
 
+  /** What the parts of the recipe share. */
+  ZooKeeperContext context() {
+    return started().context();
+  }
+
   private Started started() {
     return Objects.requireNonNull(started, "start() comes first");
   }

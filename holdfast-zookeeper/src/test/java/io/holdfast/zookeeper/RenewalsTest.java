@@ -2,6 +2,7 @@
 package io.holdfast.zookeeper;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -394,6 +395,36 @@ class RenewalsTest {
     Await.until("the next one has it", () -> one.wasGranted(waiters.get(0)));
     assertInstanceOf(Kept.Held.class, one.keep(waiters.get(0)));
     assertInstanceOf(Kept.Held.class, one.keep(elsewhere));
+  }
+
+  /** It may be the next, or have been granted by a message that is under way: its node is not taken away. */
+  @Test
+  void waiterThatCannotListTheQueue_staysInIt() {
+    one.close();
+    clients.longestAnswer(SHORT_ANSWER);
+    one = new StoreByHand("3", clients.store(uri));
+    Claim holder = other.claim("a");
+    other.granted(holder);
+    List<Claim> waiters = waiting(2);
+    List<Claim> crowd = new ArrayList<>();
+    for (int i = 0; i < 45; i++) {
+      Claim each = other.claim("a");
+      other.busy(each, Mode.QUEUE);
+      crowd.add(each);
+    }
+    Claim next = waiters.get(1);
+    one.end(waiters.get(0), Duration.ZERO);
+    one.awaitLookAgain(next);
+    other.end(holder, Duration.ZERO);
+    for (int i = 0; i < 2; i++) {
+      StoreException failure =
+          assertInstanceOf(StoreException.class, Await.failure(one.ask(next, Mode.QUEUE)));
+      assertEquals(Reason.UNREACHABLE, failure.reason());
+      assertFalse(failure.notApplied());
+    }
+    assertInstanceOf(Kept.Queued.class, one.keep(next));
+    crowd.forEach(each -> other.end(each, Duration.ZERO));
+    one.granted(next);
   }
 
   /**

@@ -58,7 +58,16 @@ class UnusedSessionsTest {
 
   @Test
   void sessionOfALength_staysWhileAClaimIsOnIt_andGoesThen() {
-    try (StoreByHand one = new StoreByHand("1", new Clients().store())) {
+    ZooKeeperStore store = new Clients().store();
+    try (StoreByHand one = new StoreByHand("1", store);
+        StoreByHand other = new StoreByHand("2", HookedClients.at(uri).store(uri))) {
+      Watches watches = store.context().watches();
+      Claim elsewhere = other.claim("b");
+      other.granted(elsewhere);
+      Claim inVain = one.claim("b", BRIEF);
+      one.busy(inVain, Mode.QUEUE);
+      one.end(inVain, Duration.ZERO);
+      assertEquals(1, watches.remembered());
       Claim holder = one.claim("a", BRIEF);
       one.granted(holder);
       assertEquals(2, handles.size());
@@ -80,6 +89,7 @@ class UnusedSessionsTest {
       one.sweep();
       Await.until("it is closed", () -> !isAlive(1));
       assertTrue(isAlive(0));
+      Await.until("its watches are forgotten", () -> watches.remembered() == 0);
       one.granted(one.claim("a", BRIEF));
       assertEquals(3, handles.size());
     }
