@@ -212,9 +212,9 @@ final class EtcdAttempt {
       return enter();
     }
     KeyValue first = queue.getKvs().get(0);
-    if (first.getKey().equals(claim.key)) {
-      // or that key has gone, and the claim has another one since
-      return first.getCreateRevision() == revision ? granted(revision, queue.getCount()) : enter();
+    // not by its name: another key of the claim may be there by now
+    if (first.getCreateRevision() == revision) {
+      return granted(revision, queue.getCount());
     }
     EtcdValue holder = EtcdValue.read(first.getKey(), first.getValue());
     if (mode == Mode.TRY) {
