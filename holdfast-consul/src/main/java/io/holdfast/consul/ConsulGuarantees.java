@@ -48,8 +48,8 @@ final class ConsulGuarantees {
             "holdAtLeast is at least " + least.toSeconds()
                 + " s, and a kept lock may be free only after twice its time: it is kept by a session of its own.",
             "What is shown as left of a lease is the whole of it, the most that its holder may still count on: the servers"
-                + " do not tell. A dead client's lock may last longer, up to twice that, rounded up by an eighth at most, and the"
-                + " lock-delay.",
+                + " do not tell. A dead client's lock may last longer, up to twice that and the lock-delay (rounded up by an eighth"
+                + " at most).",
             "A cluster restored from a snapshot goes back: holds and tokens with it."));
   }
 }
