@@ -70,6 +70,8 @@ class UnusedSessionsTest {
       assertEquals(1, watches.remembered());
       Claim holder = one.claim("a", BRIEF);
       one.granted(holder);
+      // asked again, it is the same claim
+      one.granted(holder);
       assertEquals(2, handles.size());
       // a waiter, a try and an end of nothing are over at once, or with their end
       Claim waiter = one.claim("a", BRIEF);
