@@ -2,6 +2,7 @@
 package io.holdfast;
 
 import java.time.Duration;
+import java.util.Optional;
 
 /** Something that happened to a lock in this process. */
 public sealed interface LockEvent {
@@ -18,6 +19,16 @@ public sealed interface LockEvent {
    * @param lockName the lock
    */
   record Requested(String lockName) implements LockEvent {}
+
+  /**
+   * The store failed, or did not answer; the request waits on, and the store is asked again after a pause. Told each time.
+   *
+   * @param lockName the lock
+   * @param why what the caller would have been told, had its time been up
+   * @param readyIn after what time the store can grant the lock, if it knows
+   */
+  record Retrying(String lockName, HoldfastException why, Optional<Duration> readyIn)
+      implements LockEvent {}
 
   /**
    * The store granted the lock.

@@ -22,6 +22,7 @@ final class LockedRun {
   private final RunSettings settings;
   private final Messages messages;
   private final Ticker ticker = Ticker.system();
+  private final StoreWait storeWait = new StoreWait(ticker);
   private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
   private final LossReport losses;
 
@@ -44,6 +45,7 @@ final class LockedRun {
         Holdfast holdfast = Holdfast.builder()
             .store(store.uri())
             .clientName("holdfast")
+            .listener(storeWait)
             .connectLazily()
             .build()) {
       code = locked(holdfast, supervisor, command, interruptions);
@@ -98,7 +100,7 @@ final class LockedRun {
     if (settings.waitAtMost().isPresent() && settings.waitAtMost().get().isZero()) {
       return lock.tryAcquire();
     }
-    WaitingLine line = WaitingLine.show(holdfast.admin(), lock.name(), messages, ticker);
+    WaitingLine line = WaitingLine.show(holdfast.admin(), lock.name(), messages, ticker, storeWait);
     try {
       return settings.waitAtMost().isPresent()
           ? lock.tryAcquire(settings.waitAtMost().get())

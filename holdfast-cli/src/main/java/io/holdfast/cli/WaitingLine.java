@@ -9,24 +9,28 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** On a terminal, shows whom we wait for and since when, until it is closed. */
+/** On a terminal, shows what we wait for and since when, until it is closed. */
 final class WaitingLine {
   private final CountDownLatch closed = new CountDownLatch(1);
   private final LockAdmin admin;
   private final String name;
   private final Messages messages;
   private final Ticker ticker;
+  private final StoreWait storeWait;
 
-  private WaitingLine(LockAdmin admin, String name, Messages messages, Ticker ticker) {
+  private WaitingLine(
+      LockAdmin admin, String name, Messages messages, Ticker ticker, StoreWait storeWait) {
     this.admin = admin;
     this.name = name;
     this.messages = messages;
     this.ticker = ticker;
+    this.storeWait = storeWait;
   }
 
   /** Starts to show, once a second; the first time after a moment, since most locks are free. */
-  static WaitingLine show(LockAdmin admin, String name, Messages messages, Ticker ticker) {
-    WaitingLine line = new WaitingLine(admin, name, messages, ticker);
+  static WaitingLine show(
+      LockAdmin admin, String name, Messages messages, Ticker ticker, StoreWait storeWait) {
+    WaitingLine line = new WaitingLine(admin, name, messages, ticker, storeWait);
     if (Terminal.is(2)) {
       Thread thread = new Thread(line::untilClosed, "holdfast-waiting");
       thread.setDaemon(true);
@@ -44,7 +48,7 @@ final class WaitingLine {
         String waited = Durations.format(Duration.ofNanos(ticker.nanos() - begun));
         // looked at before it is said; by then the lock may be ours, and its line the command's
         messages.progress(
-            "waiting for \"" + name + "\" (" + waited + "): " + whom(),
+            "waiting for \"" + name + "\" (" + waited + "): " + what(),
             () -> closed.getCount() > 0);
       }
     } catch (InterruptedException e) {
@@ -52,19 +56,26 @@ final class WaitingLine {
     }
   }
 
-  private String whom() {
+  private String what() {
     try {
       return admin
           .inspect(name)
           .filter(LockInfo::isTaken)
           .map(info -> Describe.holding(info, ticker.wallMillis()))
-          .orElse("just got free");
+          .orElseGet(this::whyThoughFree);
     } catch (HoldfastException e) {
       return "the store does not answer";
     } catch (IllegalStateException e) {
       // closed meanwhile
       return "";
     }
+  }
+
+  private String whyThoughFree() {
+    return storeWait
+        .left()
+        .map(left -> "the store grants nothing for another " + Durations.format(left))
+        .orElse("just got free");
   }
 
   /** Shows nothing any more. */

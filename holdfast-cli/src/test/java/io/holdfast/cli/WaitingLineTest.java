@@ -4,8 +4,11 @@ package io.holdfast.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockAdmin;
+import io.holdfast.LockEvent;
 import io.holdfast.LockInfo;
+import io.holdfast.StoreUnavailableException;
 import io.holdfast.Ticker;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -15,15 +18,48 @@ import org.junit.jupiter.api.Timeout.ThreadMode;
 
 @Timeout(value = 120, threadMode = ThreadMode.SEPARATE_THREAD)
 class WaitingLineTest {
+  private static final StoreUnavailableException FAILURE = new StoreUnavailableException(
+      "not yet", "lock", "memory:", StoreUnavailableException.Reason.UNREACHABLE, null);
+
+  private final StuckStream stream = new StuckStream().flow();
+  private final StoreWait storeWait = new StoreWait(Ticker.system());
+
   /** The lock is granted while somebody looks at who has it: the command writes where the line would be. */
   @Test
   void closedWhileItLooks_showsNothing() throws Exception {
-    StuckStream stream = new StuckStream().flow();
     SlowAdmin admin = new SlowAdmin();
+    WaitingLine line = show(admin);
+    admin.asked.await();
+    line.close();
+    admin.answers.countDown();
+    admin.thread.join();
+    assertThat(stream.taken()).isEmpty();
+  }
+
+  /** The lock is free, and yet nobody can have it: the store has said for how long. */
+  @Test
+  void storeThatGrantsNothing_saysForHowLong() {
+    storeWait.on(new LockEvent.Retrying("lock", FAILURE, Optional.of(Duration.ofHours(25))));
+    SlowAdmin admin = new SlowAdmin();
+    admin.answers.countDown();
+    WaitingLine line = show(admin);
+    Await.until(
+        "it is shown",
+        () -> stream.taken().contains("): the store grants nothing for another 1d"),
+        stream::taken);
+    storeWait.on(new LockEvent.Retrying("lock", FAILURE, Optional.empty()));
+    Await.until(
+        "it is not shown any more",
+        () -> stream.taken().endsWith("): just got free"),
+        stream::taken);
+    line.close();
+  }
+
+  private WaitingLine show(LockAdmin admin) {
     String before = System.setProperty("holdfast.terminal", "2");
-    WaitingLine line;
     try {
-      line = WaitingLine.show(admin, "lock", new Messages(stream.stderr(), false), Ticker.system());
+      return WaitingLine.show(
+          admin, "lock", new Messages(stream.stderr(), false), Ticker.system(), storeWait);
     } finally {
       if (before == null) {
         System.clearProperty("holdfast.terminal");
@@ -31,11 +67,6 @@ class WaitingLineTest {
         System.setProperty("holdfast.terminal", before);
       }
     }
-    admin.asked.await();
-    line.close();
-    admin.answers.countDown();
-    admin.thread.join();
-    assertThat(stream.taken()).isEmpty();
   }
 
   /** Takes its time for an answer. */

@@ -3,6 +3,7 @@ package io.holdfast.engine;
 
 import io.holdfast.AcquireUnknownException;
 import io.holdfast.Holder;
+import io.holdfast.LockEvent;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Kept;
@@ -135,6 +136,12 @@ final class ClaimWait {
   private void giveUpOrPause(Trouble current, Later later) {
     lane.expiry().failHopeless(claimant, current, later);
     if (claimant.isWaiting()) {
+      engine.tell(
+          later,
+          () -> new LockEvent.Retrying(
+              claimant.name(),
+              Failures.unavailable(current.cause(), claimant.name(), engine.store.describe()),
+              current.readyIn()));
       claimant.wakeAt(engine.ticker.nanos() + engine.jitter(current.pauseNanos()));
     }
   }
@@ -143,7 +150,7 @@ final class ClaimWait {
   Trouble add(@Nullable Throwable failure) {
     Trouble current = trouble == null ? new Trouble(claimant.askedNanos()) : trouble;
     trouble = current;
-    current.add(failure);
+    current.add(failure, engine.ticker.nanos());
     return current;
   }
 

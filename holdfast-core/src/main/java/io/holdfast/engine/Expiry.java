@@ -98,6 +98,6 @@ final class Expiry {
       long next = now + trouble.pauseNanos();
       return next - claimant.attempts.triesSince(request) >= engine.requestNanos(claimant.claim);
     }
-    return request.untimedWait() && trouble.lastedNanos(now) >= engine.storeRetryNanos;
+    return request.untimedWait() && trouble.hasLasted(engine.storeRetryNanos, now);
   }
 }

@@ -58,7 +58,7 @@ final class Failures {
   }
 
   /** Makes the exception for a caller; null means that no answer came. */
-  static RuntimeException unavailable(
+  static HoldfastException unavailable(
       @Nullable Throwable failure, @Nullable String lockName, String store) {
     Throwable cause = failure == null ? null : unwrap(failure);
     if (cause instanceof HoldfastException known) {

@@ -4,6 +4,8 @@ package io.holdfast.engine;
 import io.holdfast.ConfigurationException;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.spi.StoreException;
+import java.time.Duration;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** A run of failures without an answer between them. Guarded by the lane's lock. */
@@ -11,7 +13,7 @@ final class Trouble {
   private static final long FIRST_PAUSE_NANOS = 20_000_000L;
   private static final int PAUSES = 6;
 
-  private final long sinceNanos;
+  private long sinceNanos;
   private int count;
   private @Nullable Throwable cause;
 
@@ -21,9 +23,17 @@ final class Trouble {
   }
 
   /** A request failed; null means that it stayed without an answer. */
-  void add(@Nullable Throwable failure) {
+  void add(@Nullable Throwable failure, long nowNanos) {
     count++;
     cause = failure == null ? null : Failures.unwrap(failure);
+    if (readyIn().isPresent()) {
+      sinceNanos = nowNanos;
+    }
+  }
+
+  /** After what time the store can serve, as it said last. */
+  Optional<Duration> readyIn() {
+    return cause instanceof StoreException said ? said.readyIn() : Optional.empty();
   }
 
   @Nullable
@@ -31,8 +41,9 @@ final class Trouble {
     return cause;
   }
 
-  long lastedNanos(long nowNanos) {
-    return nowNanos - sinceNanos;
+  /** Whether the store has failed for so long without a word about when it can serve. */
+  boolean hasLasted(long nanos, long nowNanos) {
+    return readyIn().isEmpty() && nowNanos - sinceNanos >= nanos;
   }
 
   /** Whether waiting cannot help: a person has to act. */

@@ -2,7 +2,9 @@
 package io.holdfast.spi;
 
 import io.holdfast.StoreUnavailableException;
+import java.time.Duration;
 import java.util.Objects;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +18,7 @@ public final class StoreException extends RuntimeException {
 
   private final StoreUnavailableException.Reason reason;
   private final boolean notApplied;
+  private final @Nullable Duration readyIn;
 
   /**
    * Makes an exception.
@@ -30,9 +33,28 @@ public final class StoreException extends RuntimeException {
       StoreUnavailableException.Reason reason,
       boolean notApplied,
       @Nullable Throwable cause) {
+    this(message, reason, notApplied, cause, null);
+  }
+
+  /**
+   * Makes an exception of a store that knows when it can do again what was asked of it.
+   *
+   * @param message what happened and what to do; no secrets
+   * @param reason the kind of failure
+   * @param notApplied true only if the request certainly was not and will not be applied
+   * @param cause the cause, or null
+   * @param readyIn after what time the store can do it, as far as it knows now; null if it does not know
+   */
+  public StoreException(
+      String message,
+      StoreUnavailableException.Reason reason,
+      boolean notApplied,
+      @Nullable Throwable cause,
+      @Nullable Duration readyIn) {
     super(message, cause);
     this.reason = Objects.requireNonNull(reason, "reason");
     this.notApplied = notApplied;
+    this.readyIn = readyIn;
   }
 
   /**
@@ -51,5 +73,15 @@ public final class StoreException extends RuntimeException {
    */
   public boolean notApplied() {
     return notApplied;
+  }
+
+  /**
+   * Returns after what time the store can do what was asked. A wait without a limit is not given up while the store says
+   * that, however long it has lasted.
+   *
+   * @return empty if the store does not know
+   */
+  public Optional<Duration> readyIn() {
+    return Optional.ofNullable(readyIn);
   }
 }

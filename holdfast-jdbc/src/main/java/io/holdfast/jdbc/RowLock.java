@@ -14,6 +14,7 @@ import java.sql.SQLTransactionRollbackException;
 import java.sql.Savepoint;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -129,6 +130,7 @@ public final class RowLock {
    * @throws IllegalStateException as {@link #hold(Connection)}
    */
   public void hold(Connection connection, Duration waitAtMost) throws SQLException {
+    Objects.requireNonNull(waitAtMost, "waitAtMost");
     DatabaseKind kind = begin(connection);
     long from = Ticker.system().nanos();
     SQLException busy = within(connection, kind, waitAtMost);

@@ -144,8 +144,12 @@ final class ClaimVotes {
    * There is no majority.
    *
    * @param notApplied whether nothing of the claim can be at any node
+   * @param enoughVoteInMicros see {@link RedlockTally#enoughVoteInMicros}
    */
-  record Failed(String what, @Nullable Throwable cause, boolean notApplied) implements Outcome {}
+  record Failed(String what, @Nullable Throwable cause, boolean notApplied, long enoughVoteInMicros)
+      implements Outcome {
+    static final Failed ENDED = new Failed("the claim has ended meanwhile", null, false, 0);
+  }
 
   /**
    * Begins.
@@ -198,7 +202,7 @@ final class ClaimVotes {
   /** An attempt: a first one, or one that repeats what was not answered in its time. */
   List<Order> ask(Moment now, long deadline, long[] clocks) {
     if (phase == Phase.OVER) {
-      orders.add(new Failed("the claim has ended meanwhile", null, false));
+      orders.add(Failed.ENDED);
     } else if (granted != null) {
       // renewals are not heard of here: whether that is still valid is not for this to judge
       orders.add(granted);
@@ -338,7 +342,8 @@ final class ClaimVotes {
     orders.add(
         decision == Decision.LATE && notApplied
             ? new Late()
-            : new Failed(tally.describe(), tally.failure(), notApplied));
+            : new Failed(
+                tally.describe(), tally.failure(), notApplied, tally.enoughVoteInMicros()));
   }
 
   private void awaitStragglers(List<@Nullable RedlockVote> votes, long nowNanos) {
@@ -454,7 +459,7 @@ final class ClaimVotes {
    */
   List<Order> release(Duration keep) {
     if (phase == Phase.ASKING || phase == Phase.PAUSING) {
-      orders.add(new Failed("the claim has ended meanwhile", null, false));
+      orders.add(Failed.ENDED);
     }
     phase = Phase.OVER;
     granted = null;

@@ -263,12 +263,15 @@ final class RedlockClaims {
   }
 
   private StoreException failure(Failed failed) {
+    String what = context.store() + ": there is no majority (" + failed.what() + ")";
+    if (failed.enoughVoteInMicros() > 0) {
+      // without the nodes that failed, for whatever reason
+      Duration readyIn = Duration.of(failed.enoughVoteInMicros(), ChronoUnit.MICROS);
+      return new StoreException(
+          what, Reason.UNREACHABLE, failed.notApplied(), failed.cause(), readyIn);
+    }
     Reason reason =
         failed.cause() instanceof StoreException known ? known.reason() : Reason.UNREACHABLE;
-    return new StoreException(
-        context.store() + ": there is no majority (" + failed.what() + ")",
-        reason,
-        failed.notApplied(),
-        failed.cause());
+    return new StoreException(what, reason, failed.notApplied(), failed.cause());
   }
 }

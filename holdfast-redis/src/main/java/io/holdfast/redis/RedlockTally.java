@@ -151,19 +151,35 @@ final class RedlockTally {
     say(text, count(Kind.LATE), "were asked too late");
     say(text, silent + count(Kind.UNKNOWN) + count(Kind.FAILED), "did not answer or failed");
     say(text, count(Kind.ABSTAINS), "may have forgotten locks and do not vote");
-    long left = abstainedMicros();
+    long left = enoughVoteInMicros();
     if (left > 0) {
-      text.append(", the last of them for ").append(left / 1_000_000 + 1).append(" s more");
+      text.append("; enough of them vote again in ")
+          .append(left / 1_000_000 + 1)
+          .append(" s");
     }
     return text.toString();
   }
 
-  private long abstainedMicros() {
-    return votes.stream()
+  /**
+   * Returns after how many microseconds enough of the nodes that abstain vote again for a majority; zero if there is one
+   * without them, or none with them.
+   */
+  long enoughVoteInMicros() {
+    int missing = votes.size() / 2 + 1 - voting();
+    long[] left = votes.stream()
         .filter(vote -> vote != null && vote.kind() == Kind.ABSTAINS)
         .mapToLong(RedlockVote::leftMicros)
-        .max()
-        .orElse(0);
+        .sorted()
+        .toArray();
+    return missing > 0 && missing <= left.length ? left[missing - 1] : 0;
+  }
+
+  private int voting() {
+    return count(Kind.ACCEPTED)
+        + count(Kind.HELD)
+        + count(Kind.STALE)
+        + count(Kind.FAR)
+        + count(Kind.LATE);
   }
 
   private static void say(StringBuilder text, int count, String what) {

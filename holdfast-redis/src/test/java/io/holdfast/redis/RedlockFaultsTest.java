@@ -33,6 +33,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -242,6 +243,32 @@ class RedlockFaultsTest {
       assertThat(hold.isValid()).isFalse();
       assertThat(next.token()).isGreaterThan(hold.token());
     }
+  }
+
+  /** The nodes say how long they will not vote: a wait without a limit is not given up for that. */
+  @Test
+  void majorityRestarted_isWaitedFor_beyondWhatIsRetried() throws Exception {
+    RedlockRule rule = new RedlockRule(NODES, Duration.ofSeconds(8), RULE.reach());
+    RedlockNodes own = nodes(rule);
+    for (int i = 0; i < 3; i++) {
+      own.server(i).restart();
+    }
+    List<Duration> told = new CopyOnWriteArrayList<>();
+    Holdfast impatient = Holdfast.builder()
+        .store(own.store())
+        .requestTimeout(REQUEST)
+        .storeRetryFor(Duration.ofSeconds(4))
+        .listener(event -> {
+          if (event instanceof LockEvent.Retrying retrying) {
+            retrying.readyIn().ifPresent(told::add);
+          }
+        })
+        .build();
+    open.add(impatient);
+    try (Hold hold = impatient.lock("x", BRIEF).acquire()) {
+      assertThat(hold.isValid()).isTrue();
+    }
+    assertThat(told).isNotEmpty().allMatch(each -> each.compareTo(rule.abstains()) <= 0);
   }
 
   /** How nodes forget. */

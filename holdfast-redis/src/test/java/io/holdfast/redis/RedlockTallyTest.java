@@ -105,7 +105,23 @@ class RedlockTallyTest {
     assertThat(tally(DOWN, ABSTAINS, A).describe())
         .isEqualTo(
             "of 3 nodes, 0 accepted, 1 have another claim, 1 did not answer or failed, 1 may have forgotten locks"
-                + " and do not vote, the last of them for 6 s more");
+                + " and do not vote; enough of them vote again in 6 s");
+  }
+
+  /** Nodes vote again one after another, and the one that completes a majority is what is waited for. */
+  @Test
+  void enoughVote_whenAMajorityDoes() {
+    RedlockVote sooner = RedlockVote.abstains(1_000_000);
+    RedlockVote later = RedlockVote.abstains(9_000_000);
+    assertThat(tally(later, ABSTAINS, sooner).enoughVoteInMicros()).isEqualTo(5_000_000);
+    assertThat(tally(later, STALE, sooner).enoughVoteInMicros()).isEqualTo(1_000_000);
+    assertThat(tally(later, DOWN, sooner).enoughVoteInMicros()).isEqualTo(9_000_000);
+    assertThat(tally(later, LATE, sooner, A, SILENT).enoughVoteInMicros()).isEqualTo(1_000_000);
+    assertThat(tally(ABSTAINS, DOWN, SILENT).enoughVoteInMicros())
+        .as("others lack too")
+        .isZero();
+    assertThat(tally(ABSTAINS, YES, FAR).enoughVoteInMicros()).as("enough do").isZero();
+    assertThat(tally(DOWN, SILENT, LOST).enoughVoteInMicros()).isZero();
   }
 
   /** A majority is free when enough of the leases that are in the way have ended. */

@@ -12,6 +12,7 @@ import io.holdfast.spi.Ended;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreEvents;
+import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreRuntime;
 import java.time.Duration;
 import java.time.Instant;
@@ -32,6 +33,10 @@ final class OddStore extends ForwardingStore {
   volatile Duration grantsAreOldBy = Duration.ZERO;
   volatile boolean timeFails;
   boolean unusable;
+
+  /** What attempts fail with, if that is set. */
+  @Nullable
+  StoreException failure;
 
   @Nullable
   ClaimId forgotten;
@@ -116,6 +121,9 @@ final class OddStore extends ForwardingStore {
     if (unusable) {
       return CompletableFuture.failedFuture(
           new ConfigurationException("no store, for the test", "memory:", null));
+    }
+    if (failure != null) {
+      return CompletableFuture.failedFuture(failure);
     }
     attempted = claim.id();
     return super.attempt(claim, mode, giveUpAt);

@@ -10,14 +10,17 @@ import io.holdfast.DistributedLock;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.JavaLock;
+import io.holdfast.LockEvent;
 import io.holdfast.LockInfo;
 import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.memory.MemoryDatabase;
 import io.holdfast.memory.MemoryStore;
 import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.StoreException;
 import io.holdfast.testkit.log.Warns;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -40,13 +43,21 @@ class StoreTroubleTest {
   private final OddStore odd = new OddStore(database);
   private final FaultyStore store = new FaultyStore(odd);
   private final Faults faults = store.faults();
+  private final List<LockEvent.Retrying> retries = new ArrayList<>();
   private final Holdfast holdfast = Holdfast.builder()
       .store(store)
       .requestTimeout(REQUEST)
+      .listener(this::listen)
       .ticker(clock)
       .scheduler(clock)
       .callbackExecutor(Runnable::run)
       .build();
+
+  private void listen(LockEvent event) {
+    if (event instanceof LockEvent.Retrying retrying) {
+      retries.add(retrying);
+    }
+  }
 
   @AfterEach
   void close() {
@@ -73,6 +84,76 @@ class StoreTroubleTest {
         .hasMessageContaining("lease had ended");
     odd.grantsAreOldBy = Duration.ZERO;
     assertThat(lock(fair).tryAcquire()).as("nothing is left of it").isPresent();
+  }
+
+  /** Nothing is lost by waiting on, and the store says for how long: giving up is for stores that are silent. */
+  @Test
+  void storeThatSaysWhenItCanServe_isWaitedForWithoutALimit() {
+    odd.failure = notReady(Duration.ofMinutes(10));
+    CompletableFuture<Hold> waiting = lock(false).acquireAsync();
+    clock.advance(Duration.ofMinutes(5));
+    assertThat(waiting).isNotDone();
+    assertThat(retries)
+        .as("with pauses")
+        .hasSizeBetween(400, 1000)
+        .allSatisfy(retry -> assertThat(retry)
+            .isEqualTo(
+                new LockEvent.Retrying(NAME, retry.why(), Optional.of(Duration.ofMinutes(10)))))
+        .allSatisfy(
+            retry -> assertThat(retry.why()).hasMessageContaining("nobody may have it yet"));
+    assertThatThrownBy(() -> clock.whileTimePasses(lock(false)::tryAcquire))
+        .hasMessageContaining("nobody may have it yet");
+    assertThatThrownBy(
+            () -> clock.whileTimePasses(() -> lock(false).acquire(Duration.ofSeconds(3))))
+        .hasMessageContaining("nobody may have it yet");
+    odd.failure = null;
+    clock.advance(Duration.ofSeconds(1));
+    assertThat(waiting).isCompleted();
+  }
+
+  /** Also by a client that does not wait for stores in trouble. */
+  @Test
+  void storeThatSaysWhenItCanServe_isWaitedFor_whereNothingIsRetried() {
+    OddStore own = new OddStore(database);
+    try (Holdfast impatient = Holdfast.builder()
+        .store(own)
+        .storeRetryFor(Duration.ZERO)
+        .ticker(clock)
+        .scheduler(clock)
+        .callbackExecutor(Runnable::run)
+        .build()) {
+      own.failure = notReady(Duration.ofMinutes(10));
+      CompletableFuture<Hold> waiting = impatient.lock(NAME).acquireAsync();
+      clock.advance(Duration.ofMinutes(1));
+      assertThat(waiting).isNotDone();
+      own.failure = null;
+      clock.advance(Duration.ofSeconds(1));
+      assertThat(waiting).isCompleted();
+    }
+  }
+
+  /** From its last word on, it is a store that fails like any other. */
+  @Test
+  void storeThatSaidWhenItCanServe_andFailsSince_isGivenUp() {
+    odd.failure = notReady(Duration.ofMinutes(10));
+    CompletableFuture<Hold> waiting = lock(false).acquireAsync();
+    clock.advance(Duration.ofMinutes(5));
+    odd.failure =
+        new StoreException("it is gone", StoreUnavailableException.Reason.UNREACHABLE, true, null);
+    clock.advance(Duration.ofSeconds(29));
+    assertThat(waiting).isNotDone();
+    assertThat(retries).last().extracting(LockEvent.Retrying::readyIn).isEqualTo(Optional.empty());
+    clock.advance(Duration.ofSeconds(2));
+    assertThat(Await.failure(waiting)).hasMessageContaining("it is gone");
+  }
+
+  private static StoreException notReady(Duration readyIn) {
+    return new StoreException(
+        "nobody may have it yet",
+        StoreUnavailableException.Reason.UNREACHABLE,
+        true,
+        null,
+        readyIn);
   }
 
   /** What runs work says of a store in trouble what acquiring says, and the work has not run. */

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.etcd;
+
+import io.holdfast.testkit.contract.NullArguments;
+import org.junit.jupiter.api.Test;
+
+/** No null means "the default", nor is it noticed only when the store is asked. */
+class NullArgumentsTest {
+  @Test
+  void null_isRefused() {
+    new NullArguments()
+        .with(EtcdSettings.class, EtcdSettings.defaults())
+        .of(EtcdSettings.class, EtcdSettings.defaults())
+        .of(EtcdSettings.Builder.class, EtcdSettings.builder())
+        .of(EtcdStore.class)
+        .areRefused(5);
+  }
+}
