@@ -161,6 +161,11 @@ final class ClaimWait {
     return answeredBusy && trouble == null;
   }
 
+  /** Whether it was ever answered "busy". */
+  boolean wasBusy() {
+    return answeredBusy;
+  }
+
   /** Whether nothing has been heard yet, so that a time-out should wait for the first answer. */
   boolean awaitsFirstAnswer() {
     return claimant.attempts.inFlight() && !answeredBusy && trouble == null;

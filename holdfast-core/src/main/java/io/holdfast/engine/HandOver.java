@@ -12,6 +12,12 @@ final class HandOver {
   static final long NANOS_WHEN_OTHERS_WAIT = 20_000_000L;
 
   /**
+   * The same where it was known with the grant. Shorter, so that a process with one thread, which gets one hold a turn, is
+   * not left behind by one with many; not so short that holds of a millisecond cost a round trip each.
+   */
+  static final long NANOS_OF_A_TURN = 5_000_000L;
+
+  /**
    * A released hold may be taken by whoever comes first, as long as the first in the queue has not waited for this long;
    * after that it is handed to the first. A thread that runs needs no wake-up, which is most of what a hand-over costs;
    * Go's {@code sync.Mutex} has the same two modes and the same bound.

@@ -17,8 +17,11 @@ import org.jspecify.annotations.Nullable;
  * hand. The other half of the {@link Lane}'s state machine, under the same lock.
  */
 final class Holding {
-  /** This process's turn while others are known to wait; null while nobody is. */
+  /** This process's turn while others are taken to wait; null while none is. */
   private @Nullable Turn turn;
+
+  /** Whether others waited when this process released the lock: if they have had it since, they will come again. */
+  private boolean othersWaited;
 
   private final Lane lane;
   private @Nullable Tenure tenure;
@@ -90,8 +93,12 @@ final class Holding {
         && holder.isOurs();
   }
 
-  /** A claim was granted and will be used. */
-  void begin(Tenure fresh, Grant grant, Later later) {
+  /**
+   * A claim was granted and will be used.
+   *
+   * @param hasWaited whether another client had the lock when it was asked for, and has released it since
+   */
+  void begin(Tenure fresh, Grant grant, boolean hasWaited, Later later) {
     Tenure old = tenure;
     if (old != null) {
       // the store would not have granted this claim if it still knew the old one
@@ -100,9 +107,18 @@ final class Holding {
     tenure = fresh;
     newestRevision = grant.revision();
     newestNanos = grant.anchor().nanos();
-    othersWait(grant.othersWait());
+    beginTurn(grant.othersWait(), hasWaited);
     countPassedOn();
     lane.claims.began(fresh.claimant, later);
+  }
+
+  /** Where waiters look again, nothing is known of those that have had the lock: only the store's word counts. */
+  private void beginTurn(boolean othersWait, boolean hasWaited) {
+    if (!lane.engine.traits.queues()) {
+      othersWait(othersWait);
+    } else if (othersWait || hasWaited || othersWaited) {
+      turn = Turn.granted(lane.engine.ticker.nanos());
+    }
   }
 
   /** The store said whether another process waits. */
@@ -110,12 +126,13 @@ final class Holding {
     if (!wait) {
       turn = null;
     } else if (turn == null) {
-      turn = new Turn(lane.engine.ticker.nanos());
+      turn = Turn.noticed(lane.engine.ticker.nanos());
     }
   }
 
   /** The others have had their chance. */
   void yielded() {
+    othersWaited = turn != null;
     turn = null;
   }
 

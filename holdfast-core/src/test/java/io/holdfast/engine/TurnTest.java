@@ -8,10 +8,10 @@ import org.junit.jupiter.api.Test;
 /** How long one process may have a lock to itself while others wait. */
 class TurnTest {
   private static final long BEGAN = 100;
-  private final Turn turn = new Turn(BEGAN);
 
   @Test
   void isOver_afterSoManyHolders() {
+    Turn turn = Turn.granted(BEGAN);
     for (int i = 0; i < HandOver.LIMIT_WHEN_OTHERS_WAIT; i++) {
       assertThat(turn.isOver(BEGAN)).isFalse();
       turn.passedOn();
@@ -21,7 +21,11 @@ class TurnTest {
 
   @Test
   void isOver_afterSoLong() {
-    assertThat(turn.isOver(BEGAN + HandOver.NANOS_WHEN_OTHERS_WAIT - 1)).isFalse();
-    assertThat(turn.isOver(BEGAN + HandOver.NANOS_WHEN_OTHERS_WAIT)).isTrue();
+    Turn noticed = Turn.noticed(BEGAN);
+    assertThat(noticed.isOver(BEGAN + HandOver.NANOS_WHEN_OTHERS_WAIT - 1)).isFalse();
+    assertThat(noticed.isOver(BEGAN + HandOver.NANOS_WHEN_OTHERS_WAIT)).isTrue();
+    Turn granted = Turn.granted(BEGAN);
+    assertThat(granted.isOver(BEGAN + HandOver.NANOS_OF_A_TURN - 1)).isFalse();
+    assertThat(granted.isOver(BEGAN + HandOver.NANOS_OF_A_TURN)).isTrue();
   }
 }

@@ -133,7 +133,7 @@ public final class NullArguments {
     } catch (InvocationTargetException e) {
       thrown = e.getCause();
     } catch (ReflectiveOperationException e) {
-      throw new AssertionError(each.toString(), e);
+      throw new LinkageError(each.toString(), e);
     }
     if (!(thrown instanceof NullPointerException)) {
       taken.add(each + ", argument " + at + ": " + thrown);
