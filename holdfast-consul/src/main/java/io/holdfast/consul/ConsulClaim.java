@@ -27,12 +27,6 @@ final class ConsulClaim {
   /** The session that a kept lock gets; one that was not used yet is used by the end that is asked for again. */
   volatile Optional<String> keeper = Optional.empty();
 
-  /** Attempts that were not answered; guarded by the map of claims. */
-  int asked;
-
-  /** Whether an attempt was answered so that the engine will end the claim; guarded by the map of claims. */
-  boolean awaitsEnd;
-
   /** Whether it is being ended without our knowing what became of it: it may have a lock with any session. */
   volatile boolean isUnknown;
 
@@ -40,6 +34,12 @@ final class ConsulClaim {
   volatile boolean keeperAsked;
 
   // guarded by the lock
+
+  /** Attempts that were begun and are not over. */
+  private int attempts;
+
+  /** Whether an attempt was answered so that the engine will end the claim. */
+  private boolean awaitsEnd;
 
   /** Attempts that may have been applied without our knowing. */
   private final Set<Sent> open = new HashSet<>();
@@ -141,11 +141,28 @@ final class ConsulClaim {
     return terms;
   }
 
-  /** Whether nothing of it can be there, and nobody ends it. */
-  boolean leftNothing() {
+  /** An attempt begins. */
+  void attempted() {
     lock.lock();
     try {
-      return ending == null && open.isEmpty() && tenure == null && wait == null;
+      attempts++;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * An attempt is over; says whether the claim is over with it: nothing of it can be there, and nothing will end it.
+   *
+   * @param maybeOver whether the engine does not end a claim whose attempt was answered like this
+   */
+  boolean isOverWithAnAttempt(boolean maybeOver) {
+    lock.lock();
+    try {
+      attempts--;
+      awaitsEnd |= !maybeOver;
+      boolean nothingIsThere = ending == null && open.isEmpty() && tenure == null && wait == null;
+      return attempts == 0 && !awaitsEnd && nothingIsThere;
     } finally {
       lock.unlock();
     }

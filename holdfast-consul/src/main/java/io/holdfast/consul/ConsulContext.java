@@ -156,7 +156,7 @@ final class ConsulContext {
   ConsulClaim asking(Claim claim) {
     return claims.compute(claim.id(), (id, known) -> {
       ConsulClaim mine = known == null ? make(claim) : known;
-      mine.asked++;
+      mine.attempted();
       return mine;
     });
   }
@@ -169,12 +169,7 @@ final class ConsulContext {
    */
   void answered(ConsulClaim mine, boolean nobodyEndsIt) {
     claims.computeIfPresent(mine.claim.id(), (id, known) -> {
-      if (known != mine) {
-        return known;
-      }
-      mine.asked--;
-      mine.awaitsEnd |= !nobodyEndsIt;
-      return mine.asked == 0 && !mine.awaitsEnd && mine.leftNothing() ? null : mine;
+      return known == mine && mine.isOverWithAnAttempt(nobodyEndsIt) ? null : known;
     });
   }
 

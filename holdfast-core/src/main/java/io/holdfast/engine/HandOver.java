@@ -30,6 +30,12 @@ final class HandOver {
    */
   static final long STORE_PATIENCE_NANOS = 10_000_000L;
 
+  /**
+   * After so many grants in which nothing is seen of others they are not taken to come again. More than one, because a
+   * process may have come and gone while this one asks: a store on a disk answers later than a millisecond of work.
+   */
+  static final int GRANTS_WITHOUT_OTHERS = 4;
+
   private HandOver() {}
 
   /** What to do with a hold that was released while a suitable waiter of this process exists. */

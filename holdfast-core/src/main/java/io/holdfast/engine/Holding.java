@@ -20,8 +20,8 @@ final class Holding {
   /** This process's turn while others are taken to wait; null while none is. */
   private @Nullable Turn turn;
 
-  /** Whether others waited when this process released the lock: if they have had it since, they will come again. */
-  private boolean othersWaited;
+  /** For how many more grants others are taken to come again, though nothing is seen of them. */
+  private int othersExpected;
 
   private final Lane lane;
   private @Nullable Tenure tenure;
@@ -116,7 +116,13 @@ final class Holding {
   private void beginTurn(boolean othersWait, boolean hasWaited) {
     if (!lane.engine.traits.queues()) {
       othersWait(othersWait);
-    } else if (othersWait || hasWaited || othersWaited) {
+      return;
+    }
+    if (othersWait || hasWaited) {
+      othersExpected = HandOver.GRANTS_WITHOUT_OTHERS;
+    }
+    if (othersExpected > 0) {
+      othersExpected--;
       turn = Turn.granted(lane.engine.ticker.nanos());
     }
   }
@@ -125,14 +131,16 @@ final class Holding {
   void othersWait(boolean wait) {
     if (!wait) {
       turn = null;
-    } else if (turn == null) {
+      return;
+    }
+    othersExpected = HandOver.GRANTS_WITHOUT_OTHERS;
+    if (turn == null) {
       turn = Turn.noticed(lane.engine.ticker.nanos());
     }
   }
 
   /** The others have had their chance. */
   void yielded() {
-    othersWaited = turn != null;
     turn = null;
   }
 
