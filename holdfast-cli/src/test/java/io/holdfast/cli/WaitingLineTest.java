@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout.ThreadMode;
 
 @Timeout(value = 120, threadMode = ThreadMode.SEPARATE_THREAD)
 class WaitingLineTest {
-  private static final StoreUnavailableException FAILURE = new StoreUnavailableException(
+  private final StoreUnavailableException failure = new StoreUnavailableException(
       "not yet", "lock", "memory:", StoreUnavailableException.Reason.UNREACHABLE, null);
 
   private final StuckStream stream = new StuckStream().flow();
@@ -39,7 +39,7 @@ class WaitingLineTest {
   /** The lock is free, and yet nobody can have it: the store has said for how long. */
   @Test
   void storeThatGrantsNothing_saysForHowLong() {
-    storeWait.on(new LockEvent.Retrying("lock", FAILURE, Optional.of(Duration.ofHours(25))));
+    storeWait.on(new LockEvent.Retrying("lock", failure, Optional.of(Duration.ofHours(25))));
     SlowAdmin admin = new SlowAdmin();
     admin.answers.countDown();
     WaitingLine line = show(admin);
@@ -47,7 +47,7 @@ class WaitingLineTest {
         "it is shown",
         () -> stream.taken().contains("): the store grants nothing for another 1d"),
         stream::taken);
-    storeWait.on(new LockEvent.Retrying("lock", FAILURE, Optional.empty()));
+    storeWait.on(new LockEvent.Retrying("lock", failure, Optional.empty()));
     Await.until(
         "it is not shown any more",
         () -> stream.taken().endsWith("): just got free"),
