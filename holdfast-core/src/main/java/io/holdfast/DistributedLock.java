@@ -31,7 +31,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Failure</h2>
  *
- * A wait survives outages of the store within its budget; an untimed wait for {@code storeRetryFor} in a row. An
+ * A wait survives outages of the store within its budget; an untimed wait for {@code storeRetryFor} in a row, from
+ * the time on at which the store can serve, if it says so. An
  * acquisition that ends without a hold, for whatever reason, leaves none behind: the claim is withdrawn, in the
  * background if the store is silent, until that is confirmed or its lease has ended. If the answer to a request is
  * lost, the request is repeated under the same claim, so a lock that was granted silently is found, not taken twice.
@@ -62,7 +63,8 @@ public interface DistributedLock {
    * LockOptions#fair()}).
    *
    * <p>Interrupt, on entry or while waiting: throws, flag cleared, claim withdrawn; a grant that was delivered before
-   * the interrupt is returned, flag kept. Store unreachable: keeps trying for {@code storeRetryFor}, then throws.
+   * the interrupt is returned, flag kept. Store unreachable: keeps trying for {@code storeRetryFor} (from the time on at which
+   * the store can serve, if it says so), then throws.
    * Reply lost: asks again under the same claim.
    *
    * @return the hold, to be released

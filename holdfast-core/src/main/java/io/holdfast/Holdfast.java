@@ -138,8 +138,8 @@ public interface Holdfast extends AutoCloseable {
     Builder requestTimeout(Duration timeout);
 
     /**
-     * Sets how long an untimed wait survives a store that fails, in a row. While the store says itself when it can serve
-     * again, the wait goes on. Default 30 s.
+     * Sets how long a wait without a limit goes on while the store fails without interruption. If the store says when it can
+     * serve again, the wait goes on until then and for this time after it. Default 30 s.
      *
      * @param retryFor zero or positive
      * @return this

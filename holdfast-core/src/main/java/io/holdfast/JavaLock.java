@@ -18,7 +18,8 @@ public interface JavaLock extends Lock {
    * @throws IllegalStateException if this thread's hold was lost (with the {@link HoldLostException} as cause): unlock
    *     down to zero first; or the client is closed; or a hold acquired through {@link DistributedLock} by this thread
    *     is in the way
-   * @throws StoreUnavailableException if the store could not be asked for {@code storeRetryFor}
+   * @throws StoreUnavailableException if the store could not be asked for {@code storeRetryFor}, as in {@link
+   *     DistributedLock#acquire()}
    * @throws AcquireUnknownException if the store was asked and stayed silent
    */
   @Override

@@ -21,14 +21,14 @@ public sealed interface LockEvent {
   record Requested(String lockName) implements LockEvent {}
 
   /**
-   * The store failed, or did not answer; the request waits on, and the store is asked again after a pause. Told each time.
+   * An attempt or a refresh failed, was late or stayed unanswered; the client pauses and asks the store again. Told before
+   * each pause; requests that share a claim share the event.
    *
    * @param lockName the lock
-   * @param why what the caller would have been told, had its time been up
-   * @param readyIn after what time the store can grant the lock, if it knows
+   * @param why what failed, as in the message that a caller would get; no secrets
+   * @param readyIn how long the store needs before it can serve, as of the failure; empty if it does not know
    */
-  record Retrying(String lockName, HoldfastException why, Optional<Duration> readyIn)
-      implements LockEvent {}
+  record Retrying(String lockName, String why, Optional<Duration> readyIn) implements LockEvent {}
 
   /**
    * The store granted the lock.

@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** On a terminal, shows what we wait for and since when, until it is closed. */
+/** On a terminal, shows what the command waits for and for how long, until closed. */
 final class WaitingLine {
   private final CountDownLatch closed = new CountDownLatch(1);
   private final LockAdmin admin;
@@ -48,7 +48,7 @@ final class WaitingLine {
         String waited = Durations.format(Duration.ofNanos(ticker.nanos() - begun));
         // looked at before it is said; by then the lock may be ours, and its line the command's
         messages.progress(
-            "waiting for \"" + name + "\" (" + waited + "): " + what(),
+            "waiting for \"" + name + "\" (" + waited + "): " + state(),
             () -> closed.getCount() > 0);
       }
     } catch (InterruptedException e) {
@@ -56,13 +56,13 @@ final class WaitingLine {
     }
   }
 
-  private String what() {
+  private String state() {
     try {
       return admin
           .inspect(name)
           .filter(LockInfo::isTaken)
           .map(info -> Describe.holding(info, ticker.wallMillis()))
-          .orElseGet(this::whyThoughFree);
+          .orElseGet(this::stateWhenFree);
     } catch (HoldfastException e) {
       return "the store does not answer";
     } catch (IllegalStateException e) {
@@ -71,10 +71,10 @@ final class WaitingLine {
     }
   }
 
-  private String whyThoughFree() {
+  private String stateWhenFree() {
     return storeWait
         .left()
-        .map(left -> "the store grants nothing for another " + Durations.format(left))
+        .map(left -> "the store grants no lock for another " + Durations.format(left))
         .orElse("just got free");
   }
 

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.LockAdmin;
 import io.holdfast.LockEvent;
 import io.holdfast.LockInfo;
-import io.holdfast.StoreUnavailableException;
 import io.holdfast.Ticker;
 import java.time.Duration;
 import java.util.List;
@@ -18,9 +17,6 @@ import org.junit.jupiter.api.Timeout.ThreadMode;
 
 @Timeout(value = 120, threadMode = ThreadMode.SEPARATE_THREAD)
 class WaitingLineTest {
-  private final StoreUnavailableException failure = new StoreUnavailableException(
-      "not yet", "lock", "memory:", StoreUnavailableException.Reason.UNREACHABLE, null);
-
   private final StuckStream stream = new StuckStream().flow();
   private final StoreWait storeWait = new StoreWait(Ticker.system());
 
@@ -36,18 +32,18 @@ class WaitingLineTest {
     assertThat(stream.taken()).isEmpty();
   }
 
-  /** The lock is free, and yet nobody can have it: the store has said for how long. */
+  /** No client can have the free lock yet; the line says for how long. */
   @Test
-  void storeThatGrantsNothing_saysForHowLong() {
-    storeWait.on(new LockEvent.Retrying("lock", failure, Optional.of(Duration.ofHours(25))));
+  void line_whileTheStoreGrantsNothing_saysForHowLong() {
+    storeWait.on(new LockEvent.Retrying("lock", "not yet", Optional.of(Duration.ofHours(25))));
     SlowAdmin admin = new SlowAdmin();
     admin.answers.countDown();
     WaitingLine line = show(admin);
     Await.until(
         "it is shown",
-        () -> stream.taken().contains("): the store grants nothing for another 1d"),
+        () -> stream.taken().contains("): the store grants no lock for another 1d"),
         stream::taken);
-    storeWait.on(new LockEvent.Retrying("lock", failure, Optional.empty()));
+    storeWait.on(new LockEvent.Retrying("lock", "not yet", Optional.empty()));
     Await.until(
         "it is not shown any more",
         () -> stream.taken().endsWith("): just got free"),

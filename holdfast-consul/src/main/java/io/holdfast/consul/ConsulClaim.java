@@ -35,7 +35,7 @@ final class ConsulClaim {
 
   // guarded by the lock
 
-  /** Attempts that were begun and are not over. */
+  /** Attempts under way. */
   private int attempts;
 
   /** Whether an attempt was answered so that the engine will end the claim. */
@@ -142,7 +142,7 @@ final class ConsulClaim {
   }
 
   /** An attempt begins. */
-  void attempted() {
+  void attemptBegan() {
     lock.lock();
     try {
       attempts++;
@@ -152,15 +152,15 @@ final class ConsulClaim {
   }
 
   /**
-   * An attempt is over; says whether the claim is over with it: nothing of it can be there, and nothing will end it.
+   * Counts an attempt as ended; returns whether the claim can be forgotten.
    *
-   * @param maybeOver whether the engine does not end a claim whose attempt was answered like this
+   * @param engineEndsIt whether the engine will end the claim after this answer
    */
-  boolean isOverWithAnAttempt(boolean maybeOver) {
+  boolean attemptEnded(boolean engineEndsIt) {
     lock.lock();
     try {
       attempts--;
-      awaitsEnd |= !maybeOver;
+      awaitsEnd |= engineEndsIt;
       boolean nothingIsThere = ending == null && open.isEmpty() && tenure == null && wait == null;
       return attempts == 0 && !awaitsEnd && nothingIsThere;
     } finally {

@@ -156,7 +156,7 @@ final class ConsulContext {
   ConsulClaim asking(Claim claim) {
     return claims.compute(claim.id(), (id, known) -> {
       ConsulClaim mine = known == null ? make(claim) : known;
-      mine.attempted();
+      mine.attemptBegan();
       return mine;
     });
   }
@@ -169,7 +169,7 @@ final class ConsulContext {
    */
   void answered(ConsulClaim mine, boolean nobodyEndsIt) {
     claims.computeIfPresent(mine.claim.id(), (id, known) -> {
-      return known == mine && mine.isOverWithAnAttempt(nobodyEndsIt) ? null : known;
+      return known == mine && mine.attemptEnded(!nobodyEndsIt) ? null : known;
     });
   }
 

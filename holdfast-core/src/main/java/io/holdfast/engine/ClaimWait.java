@@ -136,13 +136,16 @@ final class ClaimWait {
   private void giveUpOrPause(Trouble current, Later later) {
     lane.expiry().failHopeless(claimant, current, later);
     if (claimant.isWaiting()) {
-      engine.tell(
-          later,
-          () -> new LockEvent.Retrying(
-              claimant.name(),
-              Failures.unavailable(current.cause(), claimant.name(), engine.store.describe()),
-              current.readyIn()));
       claimant.wakeAt(engine.ticker.nanos() + engine.jitter(current.pauseNanos()));
+      tellRetrying(current, later);
+    }
+  }
+
+  private void tellRetrying(Trouble current, Later later) {
+    // none are left where the client is closing
+    if (engine.hasListeners() && !lane.claims.servedBy(claimant).isEmpty()) {
+      String why = Failures.message(current.cause(), engine.store.describe());
+      engine.tell(later, () -> new LockEvent.Retrying(claimant.name(), why, current.readyIn()));
     }
   }
 

@@ -71,6 +71,7 @@ public final class EngineBuilder implements Holdfast.Builder {
 
   @Override
   public Holdfast.Builder requestTimeout(Duration timeout) {
+    Objects.requireNonNull(timeout, "requestTimeout");
     if (timeout.compareTo(Duration.ofMillis(1)) < 0) {
       throw new IllegalArgumentException(
           "requestTimeout must be positive, and at least a millisecond, not " + timeout);
@@ -81,6 +82,7 @@ public final class EngineBuilder implements Holdfast.Builder {
 
   @Override
   public Holdfast.Builder storeRetryFor(Duration retryFor) {
+    Objects.requireNonNull(retryFor, "storeRetryFor");
     if (retryFor.isNegative()) {
       throw new IllegalArgumentException("storeRetryFor must not be negative, not " + retryFor);
     }

@@ -71,7 +71,7 @@ final class EngineLock implements DistributedLock {
 
   @Override
   public CompletableFuture<Hold> acquireAsync(Duration waitAtMost) {
-    long wait = Checks.waitNanos(waitAtMost);
+    long wait = Checks.waitNanos(Objects.requireNonNull(waitAtMost, "waitAtMost"));
     return submit(new FutureRequest<>(
         engine, options, wait == 0, true, wait, outcome -> holdWithin(outcome, waitAtMost)));
   }
@@ -83,7 +83,7 @@ final class EngineLock implements DistributedLock {
 
   @Override
   public CompletableFuture<Optional<Hold>> tryAcquireAsync(Duration waitAtMost) {
-    long wait = Checks.waitNanos(waitAtMost);
+    long wait = Checks.waitNanos(Objects.requireNonNull(waitAtMost, "waitAtMost"));
     return submit(new FutureRequest<>(engine, options, wait == 0, true, wait, this::holdIfFree));
   }
 

@@ -57,8 +57,20 @@ final class Failures {
         failure);
   }
 
+  /** Says what failed; null means that no answer came. */
+  static String message(@Nullable Throwable failure, String store) {
+    Throwable cause = failure == null ? null : unwrap(failure);
+    String what = cause == null ? "no answer in time" : String.valueOf(cause.getMessage());
+    if (cause instanceof HoldfastException) {
+      return what;
+    }
+    // most modules say themselves which store it is
+    String where = what.startsWith(store) ? "store " : "store " + store + ": ";
+    return where + what;
+  }
+
   /** Makes the exception for a caller; null means that no answer came. */
-  static HoldfastException unavailable(
+  static RuntimeException unavailable(
       @Nullable Throwable failure, @Nullable String lockName, String store) {
     Throwable cause = failure == null ? null : unwrap(failure);
     if (cause instanceof HoldfastException known) {
@@ -67,9 +79,6 @@ final class Failures {
     StoreUnavailableException.Reason reason = cause instanceof StoreException said
         ? said.reason()
         : StoreUnavailableException.Reason.UNREACHABLE;
-    String what = cause == null ? "no answer in time" : String.valueOf(cause.getMessage());
-    // most modules say themselves which store it is
-    String where = what.startsWith(store) ? "store " : "store " + store + ": ";
-    return new StoreUnavailableException(where + what, lockName, store, reason, cause);
+    return new StoreUnavailableException(message(cause, store), lockName, store, reason, cause);
   }
 }

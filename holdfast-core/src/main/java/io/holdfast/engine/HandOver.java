@@ -12,10 +12,10 @@ final class HandOver {
   static final long NANOS_WHEN_OTHERS_WAIT = 20_000_000L;
 
   /**
-   * The same where it was known with the grant. Shorter, so that a process with one thread, which gets one hold a turn, is
-   * not left behind by one with many; not so short that holds of a millisecond cost a round trip each.
+   * How long a turn lasts that begins with a grant. Short, so that a process with one thread, which gets one hold a turn,
+   * keeps up; long enough for several holds of a millisecond per round trip.
    */
-  static final long NANOS_OF_A_TURN = 5_000_000L;
+  static final long GRANTED_TURN_NANOS = 5_000_000L;
 
   /**
    * A released hold may be taken by whoever comes first, as long as the first in the queue has not waited for this long;
@@ -31,10 +31,10 @@ final class HandOver {
   static final long STORE_PATIENCE_NANOS = 10_000_000L;
 
   /**
-   * After so many grants in which nothing is seen of others they are not taken to come again. More than one, because a
-   * process may have come and gone while this one asks: a store on a disk answers later than a millisecond of work.
+   * How many grants have a short turn after a sign of others; a grant that shows the sign is the first. More than one:
+   * another process may come and go while this one asks a store that writes to a disk.
    */
-  static final int GRANTS_WITHOUT_OTHERS = 4;
+  static final int GRANTS_OTHERS_EXPECTED = 4;
 
   private HandOver() {}
 

@@ -17,10 +17,10 @@ import org.jspecify.annotations.Nullable;
  * hand. The other half of the {@link Lane}'s state machine, under the same lock.
  */
 final class Holding {
-  /** This process's turn while others are taken to wait; null while none is. */
+  /** This process's turn while others are taken to wait; null otherwise. */
   private @Nullable Turn turn;
 
-  /** For how many more grants others are taken to come again, though nothing is seen of them. */
+  /** For how many more grants others are expected to come back, though there is no sign of them. */
   private int othersExpected;
 
   private final Lane lane;
@@ -96,9 +96,9 @@ final class Holding {
   /**
    * A claim was granted and will be used.
    *
-   * @param hasWaited whether another client had the lock when it was asked for, and has released it since
+   * @param wasBusy whether the store answered "busy" to this claim before it granted it
    */
-  void begin(Tenure fresh, Grant grant, boolean hasWaited, Later later) {
+  void begin(Tenure fresh, Grant grant, boolean wasBusy, Later later) {
     Tenure old = tenure;
     if (old != null) {
       // the store would not have granted this claim if it still knew the old one
@@ -107,20 +107,26 @@ final class Holding {
     tenure = fresh;
     newestRevision = grant.revision();
     newestNanos = grant.anchor().nanos();
-    beginTurn(grant.othersWait(), hasWaited);
+    beginTurn(fresh, grant.othersWait(), wasBusy);
     countPassedOn();
     lane.claims.began(fresh.claimant, later);
   }
 
-  /** Where waiters look again, nothing is known of those that have had the lock: only the store's word counts. */
-  private void beginTurn(boolean othersWait, boolean hasWaited) {
+  /**
+   * On stores without a queue only the store's report of waiters begins a turn; on the others "busy" and recent signs of
+   * others count too.
+   */
+  private void beginTurn(Tenure fresh, boolean othersWait, boolean wasBusy) {
     if (!lane.engine.traits.queues()) {
       othersWait(othersWait);
       return;
     }
-    if (othersWait || hasWaited) {
-      othersExpected = HandOver.GRANTS_WITHOUT_OTHERS;
+    // fair claims of this process stand in the queue too, behind its own hold, and theirs is never passed on
+    boolean isPlain = !fresh.options().fair() && !lane.claims.hasFairWaiters();
+    if (isPlain && (othersWait || wasBusy)) {
+      othersExpected = HandOver.GRANTS_OTHERS_EXPECTED;
     }
+    turn = null;
     if (othersExpected > 0) {
       othersExpected--;
       turn = Turn.granted(lane.engine.ticker.nanos());
@@ -133,7 +139,7 @@ final class Holding {
       turn = null;
       return;
     }
-    othersExpected = HandOver.GRANTS_WITHOUT_OTHERS;
+    othersExpected = HandOver.GRANTS_OTHERS_EXPECTED;
     if (turn == null) {
       turn = Turn.noticed(lane.engine.ticker.nanos());
     }

@@ -5,6 +5,7 @@ import io.holdfast.Hold;
 import io.holdfast.HoldLostException;
 import io.holdfast.JavaLock;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import org.jspecify.annotations.Nullable;
@@ -49,6 +50,7 @@ final class JavaLockView implements JavaLock {
 
   @Override
   public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+    Objects.requireNonNull(unit, "unit");
     if (Thread.interrupted()) {
       throw new InterruptedException();
     }

@@ -13,7 +13,12 @@ final class Trouble {
   private static final long FIRST_PAUSE_NANOS = 20_000_000L;
   private static final int PAUSES = 6;
 
+  /** When it began, or when the store said last how long it needs. */
   private long sinceNanos;
+
+  /** When the store can serve, by the first word on that: what it puts off again and again is not waited for. */
+  private @Nullable Long readyNanos;
+
   private int count;
   private @Nullable Throwable cause;
 
@@ -26,14 +31,19 @@ final class Trouble {
   void add(@Nullable Throwable failure, long nowNanos) {
     count++;
     cause = failure == null ? null : Failures.unwrap(failure);
-    if (readyIn().isPresent()) {
+    readyIn().ifPresent(wait -> {
+      long ready = nowNanos + wait.toNanos();
+      Long before = readyNanos;
+      readyNanos = before == null || ready - before < 0 ? ready : before;
       sinceNanos = nowNanos;
-    }
+    });
   }
 
-  /** After what time the store can serve, as it said last. */
+  /** How long the store needs before it can serve, as of its last failure. */
   Optional<Duration> readyIn() {
-    return cause instanceof StoreException said ? said.readyIn() : Optional.empty();
+    return cause instanceof StoreException said
+        ? said.readyIn().map(wait -> Duration.ofNanos(Checks.waitNanos(wait)))
+        : Optional.empty();
   }
 
   @Nullable
@@ -41,9 +51,14 @@ final class Trouble {
     return cause;
   }
 
-  /** Whether the store has failed for so long without a word about when it can serve. */
+  /**
+   * Whether the store has failed for so long since it said when it can serve, or since the time that it named first; or
+   * from the beginning, if it named none.
+   */
   boolean hasLasted(long nanos, long nowNanos) {
-    return readyIn().isEmpty() && nowNanos - sinceNanos >= nanos;
+    Long ready = readyNanos;
+    boolean isPutOff = ready != null && nowNanos - ready >= nanos;
+    return isPutOff || (readyIn().isEmpty() && nowNanos - sinceNanos >= nanos);
   }
 
   /** Whether waiting cannot help: a person has to act. */

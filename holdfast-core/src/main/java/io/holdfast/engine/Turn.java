@@ -2,8 +2,8 @@
 package io.holdfast.engine;
 
 /**
- * How long this process has had a lock to itself since it knows that others wait for it, or takes it for certain. Guarded by
- * the lane's lock.
+ * This process's turn with a lock that others want, or are expected to want: when it ends, and how many holders it has had.
+ * Guarded by the lane's lock.
  *
  * <p>On stores whose waiters look again it spans grants: a process that releases and acquires again before the others have
  * looked has not given them their turn.
@@ -16,14 +16,14 @@ final class Turn {
     this.endNanos = endNanos;
   }
 
-  /** One that begins while the lock is held: it has become known that others wait. */
+  /** A turn that begins while the lock is held: the store has said that others wait. */
   static Turn noticed(long nowNanos) {
     return new Turn(nowNanos + HandOver.NANOS_WHEN_OTHERS_WAIT);
   }
 
-  /** One that begins with a grant, of which it was known that others wait, or will come again. */
+  /** A turn that begins with a grant: others wait, or are expected to come back. */
   static Turn granted(long nowNanos) {
-    return new Turn(nowNanos + HandOver.NANOS_OF_A_TURN);
+    return new Turn(nowNanos + HandOver.GRANTED_TURN_NANOS);
   }
 
   /** The lock went to another holder of this process. */

@@ -37,13 +37,13 @@ public final class StoreException extends RuntimeException {
   }
 
   /**
-   * Makes an exception of a store that knows when it can do again what was asked of it.
+   * Makes an exception for a store that may know when it can serve again.
    *
    * @param message what happened and what to do; no secrets
    * @param reason the kind of failure
    * @param notApplied true only if the request certainly was not and will not be applied
    * @param cause the cause, or null
-   * @param readyIn after what time the store can do it, as far as it knows now; null if it does not know
+   * @param readyIn how long the store needs before it can serve the request; null, or nothing positive, if it does not know
    */
   public StoreException(
       String message,
@@ -54,7 +54,7 @@ public final class StoreException extends RuntimeException {
     super(message, cause);
     this.reason = Objects.requireNonNull(reason, "reason");
     this.notApplied = notApplied;
-    this.readyIn = readyIn;
+    this.readyIn = readyIn == null || readyIn.isNegative() || readyIn.isZero() ? null : readyIn;
   }
 
   /**
@@ -76,8 +76,9 @@ public final class StoreException extends RuntimeException {
   }
 
   /**
-   * Returns after what time the store can do what was asked. A wait without a limit is not given up while the store says
-   * that, however long it has lasted.
+   * Returns how long the store needs before it can serve the request. While the last failure has this and the reason {@code
+   * UNREACHABLE}, a wait without a limit goes on until {@code storeRetryFor} after the time that was said first; with any
+   * other reason it has no effect.
    *
    * @return empty if the store does not know
    */

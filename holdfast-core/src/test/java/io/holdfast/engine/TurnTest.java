@@ -25,7 +25,7 @@ class TurnTest {
     assertThat(noticed.isOver(BEGAN + HandOver.NANOS_WHEN_OTHERS_WAIT - 1)).isFalse();
     assertThat(noticed.isOver(BEGAN + HandOver.NANOS_WHEN_OTHERS_WAIT)).isTrue();
     Turn granted = Turn.granted(BEGAN);
-    assertThat(granted.isOver(BEGAN + HandOver.NANOS_OF_A_TURN - 1)).isFalse();
-    assertThat(granted.isOver(BEGAN + HandOver.NANOS_OF_A_TURN)).isTrue();
+    assertThat(granted.isOver(BEGAN + HandOver.GRANTED_TURN_NANOS - 1)).isFalse();
+    assertThat(granted.isOver(BEGAN + HandOver.GRANTED_TURN_NANOS)).isTrue();
   }
 }

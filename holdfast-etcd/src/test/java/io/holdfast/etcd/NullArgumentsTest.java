@@ -4,7 +4,7 @@ package io.holdfast.etcd;
 import io.holdfast.testkit.contract.NullArguments;
 import org.junit.jupiter.api.Test;
 
-/** No null means "the default", nor is it noticed only when the store is asked. */
+/** Null is refused at the call, not first by the store. */
 class NullArgumentsTest {
   @Test
   void null_isRefused() {

@@ -100,6 +100,7 @@ public final class DataLocks {
    * @return statements, each followed by a semicolon and a new line
    */
   public static String ddl(DatabaseKind kind) {
+    Objects.requireNonNull(kind, "kind");
     return DataTable.ROW.ddl(kind) + ";\n" + DataTable.VERSION.ddl(kind) + ";\n";
   }
 }

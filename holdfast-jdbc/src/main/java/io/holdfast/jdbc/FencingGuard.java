@@ -9,6 +9,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.Objects;
 import javax.sql.DataSource;
 
 /**
@@ -105,6 +106,7 @@ public final class FencingGuard {
    * @throws IllegalArgumentException if the resource is no such name, or the token is not positive
    */
   public static void check(Connection connection, String resource, long token) throws SQLException {
+    Objects.requireNonNull(connection, "connection");
     String name = LockKey.of(resource).name();
     if (token <= 0) {
       throw new IllegalArgumentException("a token is positive, this one is " + token);
@@ -168,6 +170,7 @@ public final class FencingGuard {
    * @throws IllegalArgumentException if the resource is no such name
    */
   public static void reset(Connection connection, String resource) throws SQLException {
+    Objects.requireNonNull(connection, "connection");
     String name = LockKey.of(resource).name();
     DatabaseKind kind = DatabaseKind.of(connection);
     try (PreparedStatement forget =
@@ -188,6 +191,7 @@ public final class FencingGuard {
    * @throws ConfigurationException if this is another kind of database
    */
   public static void createTable(DataSource dataSource) throws SQLException {
+    Objects.requireNonNull(dataSource, "dataSource");
     DataTable.FENCE.create(dataSource);
   }
 
@@ -198,6 +202,7 @@ public final class FencingGuard {
    * @return one statement, without a semicolon
    */
   public static String ddl(DatabaseKind kind) {
+    Objects.requireNonNull(kind, "kind");
     return DataTable.FENCE.ddl(kind);
   }
 }

@@ -129,6 +129,7 @@ public final class OptimisticLock {
    * @throws IllegalArgumentException if a limit is not positive
    */
   public OptimisticLock within(int mostAttempts, Duration atMost) {
+    Objects.requireNonNull(atMost, "atMost");
     if (mostAttempts < 1 || atMost.isZero() || atMost.isNegative()) {
       throw new IllegalArgumentException(
           "limits are positive, these are " + mostAttempts + " and " + atMost);

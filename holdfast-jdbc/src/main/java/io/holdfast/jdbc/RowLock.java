@@ -166,6 +166,7 @@ public final class RowLock {
   }
 
   private DatabaseKind begin(Connection connection) throws SQLException {
+    Objects.requireNonNull(connection, "connection");
     OwnTransaction.require(connection, "a row lock");
     rows.make(name);
     return DatabaseKind.of(connection);

@@ -125,6 +125,7 @@ public final class SessionLock {
    */
   @CheckReturnValue
   public SessionHold acquire(Duration waitAtMost) throws InterruptedException {
+    Objects.requireNonNull(waitAtMost, "waitAtMost");
     boolean looksOnce = waitAtMost.isZero() || waitAtMost.isNegative();
     return (looksOnce ? tryAcquire() : await(Optional.of(waitAtMost)))
         .orElseThrow(() -> new AcquireTimeoutException(name.name(), STORE, waitAtMost, null));

@@ -23,6 +23,7 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -88,6 +89,7 @@ public final class SqliteStore implements LockStore {
    * @return a store, not started
    */
   public static SqliteStore open(Path file) {
+    Objects.requireNonNull(file, "file");
     return new SqliteStore(SqliteOptions.of(file), "sqlite:" + file);
   }
 

@@ -44,6 +44,9 @@ public final class VersionColumn {
    * @throws IllegalArgumentException if a name is not letters, digits and underscores: it becomes a part of a statement
    */
   public static VersionColumn of(String table, String id, String version) {
+    Objects.requireNonNull(table, "table");
+    Objects.requireNonNull(id, "id");
+    Objects.requireNonNull(version, "version");
     for (String part : table.split("\\.", -1)) {
       check(part);
     }
@@ -79,6 +82,7 @@ public final class VersionColumn {
    * @throws VersionConflictException if the version is another one by now
    */
   public void raise(Connection connection, Object id, long version) throws SQLException {
+    Objects.requireNonNull(connection, "connection");
     Objects.requireNonNull(id, "id");
     int raised;
     try (PreparedStatement update = connection.prepareStatement(sql)) {

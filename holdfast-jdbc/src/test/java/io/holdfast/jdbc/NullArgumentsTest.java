@@ -7,7 +7,7 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.sqlite.SQLiteDataSource;
 
-/** No null means "the default", nor is it noticed only when the store is asked. */
+/** Null is refused at the call, not first by the store. */
 class NullArgumentsTest {
   @Test
   void null_isRefused() {

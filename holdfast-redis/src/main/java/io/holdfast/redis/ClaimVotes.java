@@ -144,9 +144,9 @@ final class ClaimVotes {
    * There is no majority.
    *
    * @param notApplied whether nothing of the claim can be at any node
-   * @param enoughVoteInMicros see {@link RedlockTally#enoughVoteInMicros}
+   * @param majorityInMicros see {@link RedlockTally#majorityInMicros}
    */
-  record Failed(String what, @Nullable Throwable cause, boolean notApplied, long enoughVoteInMicros)
+  record Failed(String what, @Nullable Throwable cause, boolean notApplied, long majorityInMicros)
       implements Outcome {
     static final Failed ENDED = new Failed("the claim has ended meanwhile", null, false, 0);
   }
@@ -342,8 +342,7 @@ final class ClaimVotes {
     orders.add(
         decision == Decision.LATE && notApplied
             ? new Late()
-            : new Failed(
-                tally.describe(), tally.failure(), notApplied, tally.enoughVoteInMicros()));
+            : new Failed(tally.describe(), tally.failure(), notApplied, tally.majorityInMicros()));
   }
 
   private void awaitStragglers(List<@Nullable RedlockVote> votes, long nowNanos) {

@@ -119,6 +119,7 @@ public final class OneTimeTokens implements AutoCloseable {
    */
   public String issue(String owner, String purpose, Duration expiresIn)
       throws InterruptedException {
+    Objects.requireNonNull(expiresIn, "expiresIn");
     if (expiresIn.compareTo(SHORTEST) < 0 || expiresIn.compareTo(LONGEST) > 0) {
       throw new IllegalArgumentException("a token is good for 1 ms to 366 days, not " + expiresIn);
     }

@@ -131,6 +131,7 @@ public final class RedisGuard implements AutoCloseable {
    *     does. Cancelling it recalls nothing
    */
   public CompletableFuture<@Nullable Void> writeAsync(String key, byte[] value, long token) {
+    Objects.requireNonNull(key, "key");
     Objects.requireNonNull(value, "value");
     if (token <= 0) {
       throw new IllegalArgumentException("a token is positive, this one is " + token);

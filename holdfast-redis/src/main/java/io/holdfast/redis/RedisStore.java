@@ -125,6 +125,7 @@ public final class RedisStore implements LockStore {
    * @return a store, not started
    */
   public static RedisStore using(RedisClient client, RedisSettings settings) {
+    Objects.requireNonNull(settings, "settings");
     Objects.requireNonNull(client, "client");
     RedisOptions options = RedisOptions.of(settings);
     String name = "redis (the application's client)";
@@ -160,6 +161,8 @@ public final class RedisStore implements LockStore {
    * @return a store, not started
    */
   public static RedisStore using(RedisClient client, RedisURI address, RedisSettings settings) {
+    Objects.requireNonNull(address, "address");
+    Objects.requireNonNull(settings, "settings");
     Objects.requireNonNull(client, "client");
     RedisOptions options = RedisOptions.of(settings);
     boolean sentinels = !address.getSentinels().isEmpty();
@@ -193,6 +196,7 @@ public final class RedisStore implements LockStore {
    * @return a store, not started
    */
   public static RedisStore using(RedisClusterClient client, RedisSettings settings) {
+    Objects.requireNonNull(settings, "settings");
     Objects.requireNonNull(client, "client");
     RedisOptions options = RedisOptions.of(settings);
     String name = "redis-cluster (the application's client)";

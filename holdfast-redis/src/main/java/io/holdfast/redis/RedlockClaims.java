@@ -264,9 +264,9 @@ final class RedlockClaims {
 
   private StoreException failure(Failed failed) {
     String what = context.store() + ": there is no majority (" + failed.what() + ")";
-    if (failed.enoughVoteInMicros() > 0) {
-      // without the nodes that failed, for whatever reason
-      Duration readyIn = Duration.of(failed.enoughVoteInMicros(), ChronoUnit.MICROS);
+    if (failed.majorityInMicros() > 0) {
+      // the majority does not need the failed nodes, so their reason does not count
+      Duration readyIn = Duration.of(failed.majorityInMicros(), ChronoUnit.MICROS);
       return new StoreException(
           what, Reason.UNREACHABLE, failed.notApplied(), failed.cause(), readyIn);
     }

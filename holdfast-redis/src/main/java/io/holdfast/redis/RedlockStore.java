@@ -141,6 +141,9 @@ public final class RedlockStore implements LockStore {
    */
   public static RedlockStore using(
       Duration maxLease, RedisSettings settings, RedisClient... clients) {
+    Objects.requireNonNull(maxLease, "maxLease");
+    Objects.requireNonNull(settings, "settings");
+    Objects.requireNonNull(clients, "clients");
     RedlockAddress.require(maxLease, clients.length);
     if (settings.replicas() > 0) {
       throw new IllegalArgumentException(

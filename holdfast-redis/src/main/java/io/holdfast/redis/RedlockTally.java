@@ -151,35 +151,26 @@ final class RedlockTally {
     say(text, count(Kind.LATE), "were asked too late");
     say(text, silent + count(Kind.UNKNOWN) + count(Kind.FAILED), "did not answer or failed");
     say(text, count(Kind.ABSTAINS), "may have forgotten locks and do not vote");
-    long left = enoughVoteInMicros();
+    long left = majorityInMicros();
     if (left > 0) {
-      text.append("; enough of them vote again in ")
-          .append(left / 1_000_000 + 1)
-          .append(" s");
+      text.append("; a majority can vote in ").append(left / 1_000_000 + 1).append(" s");
     }
     return text.toString();
   }
 
   /**
-   * Returns after how many microseconds enough of the nodes that abstain vote again for a majority; zero if there is one
-   * without them, or none with them.
+   * Returns the microseconds until enough abstaining nodes vote again to make up a majority; zero if the voting nodes are a
+   * majority already, or if all abstaining nodes would not complete one.
    */
-  long enoughVoteInMicros() {
-    int missing = votes.size() / 2 + 1 - voting();
+  long majorityInMicros() {
+    int voting = count(Kind.ACCEPTED) + count(Kind.HELD) + count(Kind.STALE);
+    int missing = votes.size() / 2 + 1 - voting;
     long[] left = votes.stream()
         .filter(vote -> vote != null && vote.kind() == Kind.ABSTAINS)
         .mapToLong(RedlockVote::leftMicros)
         .sorted()
         .toArray();
     return missing > 0 && missing <= left.length ? left[missing - 1] : 0;
-  }
-
-  private int voting() {
-    return count(Kind.ACCEPTED)
-        + count(Kind.HELD)
-        + count(Kind.STALE)
-        + count(Kind.FAR)
-        + count(Kind.LATE);
   }
 
   private static void say(StringBuilder text, int count, String what) {

@@ -9,7 +9,7 @@ import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import java.lang.reflect.Proxy;
 import org.junit.jupiter.api.Test;
 
-/** No null means "the default", nor is it noticed only when the store is asked. */
+/** Null is refused at the call, not first by the store. */
 class NullArgumentsTest {
   private static final RedisURI NOWHERE = RedisURI.create("redis://127.0.0.1:1");
 

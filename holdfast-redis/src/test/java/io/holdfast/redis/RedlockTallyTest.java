@@ -105,23 +105,31 @@ class RedlockTallyTest {
     assertThat(tally(DOWN, ABSTAINS, A).describe())
         .isEqualTo(
             "of 3 nodes, 0 accepted, 1 have another claim, 1 did not answer or failed, 1 may have forgotten locks"
-                + " and do not vote; enough of them vote again in 6 s");
+                + " and do not vote; a majority can vote in 6 s");
   }
 
   /** Nodes vote again one after another, and the one that completes a majority is what is waited for. */
   @Test
-  void enoughVote_whenAMajorityDoes() {
+  void majorityInMicros_isWhenTheLastNeededNodeVotes() {
     RedlockVote sooner = RedlockVote.abstains(1_000_000);
     RedlockVote later = RedlockVote.abstains(9_000_000);
-    assertThat(tally(later, ABSTAINS, sooner).enoughVoteInMicros()).isEqualTo(5_000_000);
-    assertThat(tally(later, STALE, sooner).enoughVoteInMicros()).isEqualTo(1_000_000);
-    assertThat(tally(later, DOWN, sooner).enoughVoteInMicros()).isEqualTo(9_000_000);
-    assertThat(tally(later, LATE, sooner, A, SILENT).enoughVoteInMicros()).isEqualTo(1_000_000);
-    assertThat(tally(ABSTAINS, DOWN, SILENT).enoughVoteInMicros())
-        .as("others lack too")
+    assertThat(tally(later, ABSTAINS, sooner).majorityInMicros()).isEqualTo(5_000_000);
+    assertThat(tally(later, STALE, sooner).majorityInMicros()).isEqualTo(1_000_000);
+    assertThat(tally(later, DOWN, sooner).majorityInMicros()).isEqualTo(9_000_000);
+    assertThat(tally(later, YES, sooner, A, SILENT).majorityInMicros()).isEqualTo(1_000_000);
+    assertThat(tally(later, LATE, sooner).majorityInMicros())
+        .as("of LATE nothing is known")
+        .isEqualTo(9_000_000);
+    assertThat(tally(ABSTAINS, DOWN, SILENT).majorityInMicros())
+        .as("all of them are too few")
         .isZero();
-    assertThat(tally(ABSTAINS, YES, FAR).enoughVoteInMicros()).as("enough do").isZero();
-    assertThat(tally(DOWN, SILENT, LOST).enoughVoteInMicros()).isZero();
+    assertThat(tally(ABSTAINS, YES, STALE).majorityInMicros())
+        .as("a majority votes already")
+        .isZero();
+    assertThat(tally(ABSTAINS, FAR, DOWN).majorityInMicros())
+        .as("FAR may stay far")
+        .isZero();
+    assertThat(tally(DOWN, SILENT, LOST).majorityInMicros()).isZero();
   }
 
   /** A majority is free when enough of the leases that are in the way have ended. */

@@ -17,7 +17,7 @@ import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What the API takes; the stores' modules have such a test for what they add. */
+/** Null arguments of the core API; each store module tests its own. */
 class NullArgumentsTest {
   private static final Holder HOLDER = new Holder("client", "host", 1, "thread", "");
   private static final LockInfo INFO =

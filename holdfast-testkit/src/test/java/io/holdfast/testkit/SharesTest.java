@@ -6,13 +6,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.DistributedLock;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
+import io.holdfast.LockOptions;
 import io.holdfast.memory.MemoryDatabase;
 import io.holdfast.memory.MemoryStore;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.Ended;
+import io.holdfast.spi.Grant;
 import io.holdfast.spi.LockStore;
+import io.holdfast.spi.Mode;
+import io.holdfast.spi.StoreEvents;
+import io.holdfast.spi.StoreRuntime;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,7 +33,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class SharesTest {
   private static final Duration TIME = Duration.ofSeconds(10);
 
-  /** For how long a client has the lock to itself at least, whatever is known of others. */
+  /** If others wait or are expected, a client gives the lock back at its first release after this time. */
   private static final Duration TURN = Duration.ofMillis(5);
 
   /** After what time a client asks whether others wait, and how long its turn is once it has heard so. */
@@ -76,7 +87,7 @@ class SharesTest {
     }
   }
 
-  /** The one comes again when the two have had the lock for 5 ms: at their fifth release, or at their first one. */
+  /** The single thread gets the lock once the two have had it for 5 ms: at their fifth, third or first release. */
   @ParameterizedTest
   @CsvSource({"1, 16", "2, 24", "10, 49"})
   void oneThread_besideTwo_hasItsShare(int workMillis, int leastPercent) {
@@ -89,9 +100,22 @@ class SharesTest {
     assertThat(one.grants).isLessThanOrEqualTo(two.grants);
   }
 
+  /** As a store whose clients learn who waits only when they look: "busy" was a sign of others all the same. */
+  @Test
+  void oneThread_onAStoreThatDoesNotSayWhoWaits_hasItsShare() {
+    Client both = new Client(client(new Reticent(database)));
+    Client single = new Client(client(new Reticent(database)));
+    Duration work = Duration.ofMillis(1);
+    both.work(work);
+    both.work(work);
+    single.work(work);
+    clock.advance(TIME);
+    assertThat(100.0 * single.grants / (single.grants + both.grants)).isGreaterThan(16);
+  }
+
   /** It waited when the lock was released, and comes again and again, so that it is mostly not seen. */
   @Test
-  void oneThatHasHadItsTurn_isTakenToComeAgain() {
+  void clientThatHadTheLock_isExpectedAgain() {
     Hold first = acquire(two);
     CompletableFuture<Hold> waiting = one.lock.acquireAsync();
     first.release();
@@ -111,7 +135,7 @@ class SharesTest {
 
   /** What came while the lock was held is noticed later, for that costs a request. */
   @Test
-  void oneThatHasNotWaitedBefore_isNoticedLater() {
+  void clientThatComesDuringAHold_isNoticedByARenewal() {
     Hold first = acquire(two);
     CompletableFuture<Hold> neighbour = two.lock.acquireAsync();
     CompletableFuture<Hold> other = one.lock.acquireAsync();
@@ -133,7 +157,24 @@ class SharesTest {
     return Await.value(client.lock.acquireAsync());
   }
 
-  /** Turns cost requests: they end when the others do. */
+  /** Its own fair requests stand in the store's queue behind its plain holds: they are no others. */
+  @Test
+  void fairRequestsOfTheSameClient_areNoOthers() {
+    Hold first = acquire(two);
+    CompletableFuture<Hold> fair =
+        two.lock.withOptions(LockOptions.builder().fair(true).build()).acquireAsync();
+    first.release();
+    Await.value(fair).release();
+    Hold again = acquire(two);
+    CompletableFuture<Hold> neighbour = two.lock.acquireAsync();
+    int before = store.faults().requests(Verb.ATTEMPT);
+    clock.advance(TURN);
+    again.release();
+    assertThat(neighbour).isCompleted();
+    assertThat(store.faults().requests(Verb.ATTEMPT)).as("it was handed over").isEqualTo(before);
+  }
+
+  /** Turns cost requests: they stop once no other client comes. */
   @Test
   void twoThreads_afterTheOneHasGone_keepTheLockAmongThemselves() {
     Duration work = Duration.ofMillis(1);
@@ -146,7 +187,45 @@ class SharesTest {
     int before = store.faults().requests(Verb.ATTEMPT);
     clock.advance(Duration.ofSeconds(1));
     assertThat(store.faults().requests(Verb.ATTEMPT) - before)
-        .as("a grant numbers 255 hand-overs")
+        .as("one grant allows 255 hand-overs")
         .isLessThan(10);
+  }
+
+  /** Never says whether others wait. */
+  private static final class Reticent extends ForwardingStore {
+    Reticent(MemoryDatabase database) {
+      super(new MemoryStore(database));
+    }
+
+    private static Grant reticent(Grant grant) {
+      return new Grant(grant.revision(), grant.anchor(), grant.lease(), false);
+    }
+
+    @Override
+    public void start(StoreRuntime runtime, StoreEvents events) {
+      super.start(runtime, (StoreEvents) Proxy.newProxyInstance(
+          StoreEvents.class.getClassLoader(),
+          new Class<?>[] {StoreEvents.class},
+          (proxy, method, told) -> {
+            for (int i = 0; told != null && i < told.length; i++) {
+              told[i] = told[i] instanceof Grant grant ? reticent(grant) : told[i];
+            }
+            return method.invoke(events, told);
+          }));
+    }
+
+    @Override
+    public CompletionStage<Answer> attempt(Claim claim, Mode mode, Instant giveUpAt) {
+      return super.attempt(claim, mode, giveUpAt)
+          .thenApply(answer -> answer instanceof Answer.Granted granted
+              ? new Answer.Granted(reticent(granted.grant()))
+              : answer);
+    }
+
+    @Override
+    public CompletionStage<Ended> end(Claim claim, Duration keepFor, Instant lastGiveUp) {
+      return super.end(claim, keepFor, lastGiveUp)
+          .thenApply(ended -> new Ended(ended.outcome(), ended.isFinal(), false));
+    }
   }
 }

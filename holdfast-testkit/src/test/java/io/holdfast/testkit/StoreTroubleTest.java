@@ -86,7 +86,7 @@ class StoreTroubleTest {
     assertThat(lock(fair).tryAcquire()).as("nothing is left of it").isPresent();
   }
 
-  /** Nothing is lost by waiting on, and the store says for how long: giving up is for stores that are silent. */
+  /** Waiting loses nothing while the store says for how long. */
   @Test
   void storeThatSaysWhenItCanServe_isWaitedForWithoutALimit() {
     odd.failure = notReady(Duration.ofMinutes(10));
@@ -99,13 +99,12 @@ class StoreTroubleTest {
         .allSatisfy(retry -> assertThat(retry)
             .isEqualTo(
                 new LockEvent.Retrying(NAME, retry.why(), Optional.of(Duration.ofMinutes(10)))))
-        .allSatisfy(
-            retry -> assertThat(retry.why()).hasMessageContaining("nobody may have it yet"));
+        .allSatisfy(retry -> assertThat(retry.why()).contains("no client may have it yet"));
     assertThatThrownBy(() -> clock.whileTimePasses(lock(false)::tryAcquire))
-        .hasMessageContaining("nobody may have it yet");
+        .hasMessageContaining("no client may have it yet");
     assertThatThrownBy(
             () -> clock.whileTimePasses(() -> lock(false).acquire(Duration.ofSeconds(3))))
-        .hasMessageContaining("nobody may have it yet");
+        .hasMessageContaining("no client may have it yet");
     odd.failure = null;
     clock.advance(Duration.ofSeconds(1));
     assertThat(waiting).isCompleted();
@@ -132,9 +131,33 @@ class StoreTroubleTest {
     }
   }
 
+  /** Once it has named a time, another one that comes later is no reason to wait on. */
+  @Test
+  void storeThatPutsOffAgainAndAgain_isGivenUp() {
+    odd.failure = notReady(Duration.ofMinutes(1));
+    CompletableFuture<Hold> waiting = lock(false).acquireAsync();
+    clock.advance(Duration.ofSeconds(89));
+    assertThat(waiting).isNotDone();
+    clock.advance(Duration.ofSeconds(2));
+    assertThat(Await.failure(waiting)).hasMessageContaining("no client may have it yet");
+  }
+
+  /** A listener hears of what is waited for, not of what a client that closes leaves behind. */
+  @Test
+  void storeThatFails_whileTheClientCloses_isNoNews() {
+    faults.on(Verb.ATTEMPT).loseRequest();
+    CompletableFuture<Hold> waiting = lock(false).acquireAsync();
+    clock.advance(REQUEST);
+    assertThat(retries).hasSize(1);
+    holdfast.close();
+    clock.advance(REQUEST.multipliedBy(5));
+    assertThat(waiting).isCompletedExceptionally();
+    assertThat(retries).hasSize(1);
+  }
+
   /** From its last word on, it is a store that fails like any other. */
   @Test
-  void storeThatSaidWhenItCanServe_andFailsSince_isGivenUp() {
+  void storeThatSaidWhenItCanServe_thenOnlyFails_isGivenUp() {
     odd.failure = notReady(Duration.ofMinutes(10));
     CompletableFuture<Hold> waiting = lock(false).acquireAsync();
     clock.advance(Duration.ofMinutes(5));
@@ -149,7 +172,7 @@ class StoreTroubleTest {
 
   private static StoreException notReady(Duration readyIn) {
     return new StoreException(
-        "nobody may have it yet",
+        "no client may have it yet",
         StoreUnavailableException.Reason.UNREACHABLE,
         true,
         null,

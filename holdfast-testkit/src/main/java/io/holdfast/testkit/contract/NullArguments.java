@@ -23,15 +23,17 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Null is refused at the call, wherever a program hands over an object: no null means "no limit", or "the default". All
- * public constructors and methods of the classes are called, each time with one null.
+ * Checks that public constructors and methods refuse null with a {@link NullPointerException}. Each is called once per
+ * parameter, with null for that one. Left out are primitive and {@link Nullable} parameters, {@code equals}, methods that
+ * are declared elsewhere than in Holdfast, and those of {@link LockStore} and {@link LockStoreFactory}, which the client
+ * calls.
  *
  * <pre>{@code
  * new NullArguments().of(LockOptions.Builder.class, LockOptions.builder()).areRefused(5);
  * }</pre>
  *
- * <p>What a client calls of a store, and not a program, is left out. A sample of a class is what was given, an object of
- * a public constructor, a constant of an enum, or for an interface an object that fails when it is used.
+ * <p>The other arguments are what {@link #with} was given, else an object of a public constructor, a constant of an enum,
+ * or for an interface an object that fails when it is used.
  */
 public final class NullArguments {
   private final Map<Class<?>, Object> samples = new HashMap<>(Map.ofEntries(
@@ -47,14 +49,14 @@ public final class NullArguments {
       Map.entry(double.class, 0.5),
       Map.entry(boolean.class, true)));
 
-  private final List<String> taken = new ArrayList<>();
+  private final List<String> accepted = new ArrayList<>();
   private int tried;
 
-  /** Begins. */
+  /** Makes a check with samples of common types. */
   public NullArguments() {}
 
   /**
-   * Gives a sample of what is an argument.
+   * Sets the value that is passed for parameters of a type.
    *
    * @param type the parameter's type
    * @param sample an object of it
@@ -77,7 +79,7 @@ public final class NullArguments {
   }
 
   /**
-   * Tries all of a class.
+   * Tries the public constructors and all public methods of a class.
    *
    * @param type the class
    * @param instance whose methods are called
@@ -89,12 +91,13 @@ public final class NullArguments {
   }
 
   /**
-   * Fails if a null was taken.
+   * Fails if a call did not throw {@link NullPointerException}, or too few were made.
    *
-   * @param atLeast so many calls are known to be worth trying
+   * @param atLeast the fewest calls that are expected
+   * @throws AssertionError if so
    */
   public void areRefused(int atLeast) {
-    assertEquals(List.of(), taken);
+    assertEquals(List.of(), accepted);
     assertTrue(tried >= atLeast, () -> "only " + tried + " were tried");
   }
 
@@ -135,9 +138,15 @@ public final class NullArguments {
     } catch (ReflectiveOperationException e) {
       throw new LinkageError(each.toString(), e);
     }
-    if (!(thrown instanceof NullPointerException)) {
-      taken.add(each + ", argument " + at + ": " + thrown);
+    if (!(thrown instanceof NullPointerException refused) || !isRefusal(refused)) {
+      accepted.add(each + ", argument " + at + ": " + thrown);
     }
+  }
+
+  /** Whether a check threw it, as {@link java.util.Objects} has them; not a use of the null, which may be after an effect. */
+  private static boolean isRefusal(NullPointerException thrown) {
+    StackTraceElement[] trace = thrown.getStackTrace();
+    return trace.length > 0 && trace[0].getClassName().startsWith("java.util.");
   }
 
   private static @Nullable Object invoke(
@@ -149,11 +158,12 @@ public final class NullArguments {
     return ((Constructor<?>) each).newInstance(arguments);
   }
 
-  private @Nullable Object[] samples(Executable each, int but) throws ReflectiveOperationException {
+  private @Nullable Object[] samples(Executable each, int nullAt)
+      throws ReflectiveOperationException {
     Class<?>[] types = each.getParameterTypes();
     @Nullable Object[] all = new Object[types.length];
     for (int i = 0; i < types.length; i++) {
-      all[i] = i == but ? null : sample(types[i]);
+      all[i] = i == nullAt ? null : sample(types[i]);
     }
     return all;
   }
