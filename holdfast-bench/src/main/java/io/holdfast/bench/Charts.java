@@ -77,6 +77,7 @@ final class Charts {
     String group = measured.group();
     List<Row> rates = measured.rows().stream()
         .filter(row -> row.workload().unit() == Unit.PER_SECOND && row.size() == 0)
+        .filter(row -> row.store().equals(measured.rows().get(0).store()))
         .toList();
     List<Chart> charts = new ArrayList<>();
     if (rates.stream().anyMatch(row -> row.figures().size() > 1)) {

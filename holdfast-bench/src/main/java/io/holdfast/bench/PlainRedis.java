@@ -14,7 +14,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * still has that value. No waiting, no renewal, no token.
  */
 final class PlainRedis implements Peer {
-  private static final String FREE =
+  /** Deletes a key if it still has its value. */
+  static final String FREE =
       "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
 
   private final RedisClient client;

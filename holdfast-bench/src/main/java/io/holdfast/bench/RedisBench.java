@@ -2,8 +2,6 @@
 package io.holdfast.bench;
 
 import io.holdfast.measure.Loop;
-import io.holdfast.testkit.process.ServerProcess;
-import io.lettuce.core.RedisException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -13,6 +11,8 @@ import java.util.stream.Stream;
 final class RedisBench {
   /** So many cycles for what is counted and not timed. */
   private static final int COUNTED = 100;
+
+  private static final int REDLOCK_NODES = 3;
 
   static final List<String> LOCKS = List.of(
       Peers.US,
@@ -41,23 +41,11 @@ final class RedisBench {
 
   /** Returns nothing, and says so, without a server and unless it is required. */
   static List<Row> run(Scale scale, Consumer<String> about) throws Exception {
-    if (!Wanted.isMeasured("Redis", ServerProcess.isThere("redis-server"))) {
+    if (!Wanted.isMeasured("Redis", RedisServers.areThere())) {
       return List.of();
     }
-    int port = ServerProcess.freePort();
-    try (ServerProcess server = ServerProcess.of("redis-server")) {
-      server.start(List.of(
-          "--port",
-          Integer.toString(port),
-          "--bind",
-          "127.0.0.1",
-          "--save",
-          "",
-          "--appendonly",
-          "no",
-          "--dir",
-          server.folder().toString()));
-      server.awaitAnswer(() -> answers(port));
+    try (RedisServers server = RedisServers.start(1)) {
+      int port = server.port();
       RedisBench bench = new RedisBench(port);
       about.accept("Redis " + bench.commands.version() + ", nothing on disk");
       StoreRows rows = new StoreRows("Redis", scale, WHO)
@@ -71,17 +59,21 @@ final class RedisBench {
       try (RedisProcessesBench processes = new RedisProcessesBench(scale, port)) {
         processes.measure(rows);
       }
-      return rows.all();
+      List<Row> all = new ArrayList<>(rows.all());
+      all.addAll(redlock(scale, about));
+      return all;
     }
   }
 
-  private static boolean answers(int port) {
-    try {
-      new PlainRedis("redis://127.0.0.1:" + port).close();
-      return true;
-    } catch (RedisException e) {
-      // not yet
-      return false;
+  /** One thread alone: the price of a majority. */
+  private static List<Row> redlock(Scale scale, Consumer<String> about) throws Exception {
+    try (RedisServers nodes = RedisServers.start(REDLOCK_NODES);
+        Peers peers = new RedlockPeers(nodes)) {
+      about.accept("Redlock: " + REDLOCK_NODES
+          + " of them; the floor is the same pair at all of them at once");
+      StoreRows rows = new StoreRows("Redlock", scale, Contenders.of(List.of(Peers.US)));
+      rows.alone(peers);
+      return rows.all();
     }
   }
 

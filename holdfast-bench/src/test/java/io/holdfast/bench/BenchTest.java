@@ -37,6 +37,10 @@ class BenchTest {
             Groups.names().stream().filter(BenchTest::isThere).toList());
     List<Row> rows = all.stream().flatMap(each -> each.rows().stream()).toList();
     for (String store : Measured.stores(all)) {
+      assertThat(Measured.find(all, store, Workload.UNCONTENDED)).as(store).isPresent();
+      if (store.equals("Redlock")) {
+        continue;
+      }
       assertThat(Measured.find(all, store, Workload.SHARED)).as(store).isPresent();
       if (!List.of("memory", "SQLite").contains(store)) {
         assertThat(Stream.of(Workload.SEPARATE, Workload.PROCESSES, Workload.HAND_OVER))

@@ -41,6 +41,13 @@ final class OddStore extends ForwardingStore {
   @Nullable
   ClaimId forgotten;
 
+  /** What attempts are answered with, once it is complete, if that is set. */
+  @Nullable
+  CompletableFuture<Answer> answer;
+
+  /** Runs before each end of a claim. */
+  Runnable atEnd = () -> {};
+
   /** What this client has is looked up when it is asked for, and told when this is complete. */
   CompletableFuture<?> lists = CompletableFuture.completedFuture(true);
 
@@ -112,6 +119,7 @@ final class OddStore extends ForwardingStore {
 
   @Override
   public CompletionStage<Ended> end(Claim claim, Duration keepFor, Instant lastGiveUp) {
+    atEnd.run();
     ended.add(new End(claim.id(), keepFor));
     return super.end(claim, keepFor, lastGiveUp);
   }
@@ -124,6 +132,9 @@ final class OddStore extends ForwardingStore {
     }
     if (failure != null) {
       return CompletableFuture.failedFuture(failure);
+    }
+    if (answer != null) {
+      return answer;
     }
     attempted = claim.id();
     return super.attempt(claim, mode, giveUpAt);

@@ -16,6 +16,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.memory.MemoryDatabase;
 import io.holdfast.memory.MemoryStore;
+import io.holdfast.spi.Answer;
 import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.StoreException;
 import io.holdfast.testkit.log.Warns;
@@ -142,17 +143,22 @@ class StoreTroubleTest {
     assertThat(Await.failure(waiting)).hasMessageContaining("no client may have it yet");
   }
 
-  /** A listener hears of what is waited for, not of what a client that closes leaves behind. */
+  /** The client is closing, and ends one claim after the other; attempts of those that are left fail meanwhile. */
   @Test
-  void storeThatFails_whileTheClientCloses_isNoNews() {
-    faults.on(Verb.ATTEMPT).loseRequest();
-    CompletableFuture<Hold> waiting = lock(false).acquireAsync();
-    clock.advance(REQUEST);
-    assertThat(retries).hasSize(1);
+  void attemptsThatFail_whileTheClientCloses_areNotTold() {
+    Hold held = Await.value(lock(false).acquireAsync());
+    CompletableFuture<Answer> answer = new CompletableFuture<>();
+    odd.answer = answer;
+    List<CompletableFuture<Hold>> waiting = new ArrayList<>();
+    for (int i = 0; i < 30; i++) {
+      waiting.add(holdfast.lock(NAME + i).acquireAsync());
+    }
+    odd.atEnd = () -> answer.completeExceptionally(notReady(Duration.ofMinutes(1)));
     holdfast.close();
-    clock.advance(REQUEST.multipliedBy(5));
-    assertThat(waiting).isCompletedExceptionally();
-    assertThat(retries).hasSize(1);
+    assertThat(held.isValid()).isFalse();
+    assertThat(answer).isDone();
+    assertThat(waiting).allMatch(CompletableFuture::isCompletedExceptionally);
+    assertThat(retries).isEmpty();
   }
 
   /** From its last word on, it is a store that fails like any other. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.bench.guard;
 
+import io.holdfast.bench.RedisServers;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;

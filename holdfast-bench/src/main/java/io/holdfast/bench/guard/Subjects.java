@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.bench.guard;
 
+import io.holdfast.bench.RedisServers;
 import io.holdfast.bench.Wanted;
 import io.holdfast.spi.Stores;
 import io.holdfast.testkit.FaultyStore;
@@ -34,8 +35,8 @@ enum Subjects {
   POSTGRESQL("PostgreSQL", Subjects::postgresql, SqlKind.POSTGRESQL::isThere),
   MARIADB("MariaDB", () -> mySql(SqlKind.MARIADB), SqlKind.MARIADB::isThere),
   MYSQL("MySQL", () -> mySql(SqlKind.MYSQL), SqlKind.MYSQL::isThere),
-  REDIS("Redis", () -> RedisServers.start(1).subject(), RedisServers::areThere),
-  REDLOCK("Redlock", () -> RedisServers.start(3).redlock(), RedisServers::areThere),
+  REDIS("Redis", Subjects::redis, RedisServers::areThere),
+  REDLOCK("Redlock", Subjects::redlock, RedisServers::areThere),
   ZOOKEEPER("ZooKeeper", Subjects::zooKeeper, () -> true),
   ETCD("etcd", Subjects::etcd, () -> ServerProcess.isThere("etcd")),
   CONSUL("Consul", Subjects::consul, () -> ServerProcess.isThere("consul"));
@@ -131,6 +132,17 @@ enum Subjects {
       counter.close();
       server.close();
     });
+  }
+
+  private static Subject redis() {
+    RedisServers server = RedisServers.start(1);
+    return new Subject(() -> Stores.open(server.uri()), server::now, server::close);
+  }
+
+  private static Subject redlock() {
+    RedisServers nodes = RedisServers.start(3);
+    String uri = nodes.redlockUri();
+    return new Subject(() -> Stores.open(uri), nodes::now, true, () -> true, nodes::close);
   }
 
   private static Subject zooKeeper() {

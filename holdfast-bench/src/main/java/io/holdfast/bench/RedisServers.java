@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.holdfast.bench.guard;
+package io.holdfast.bench;
 
-import io.holdfast.bench.RedisCommandCount;
-import io.holdfast.spi.Stores;
 import io.holdfast.testkit.process.ServerProcess;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
@@ -17,7 +15,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** Redis servers that keep nothing on disk, and count what they are asked. */
-final class RedisServers implements AutoCloseable {
+public final class RedisServers implements AutoCloseable {
   private static final long MAX_LEASE_SECONDS = 60;
 
   private final List<ServerProcess> processes = new ArrayList<>();
@@ -26,11 +24,13 @@ final class RedisServers implements AutoCloseable {
 
   private RedisServers() {}
 
-  static boolean areThere() {
+  /** Whether there is a program for them. */
+  public static boolean areThere() {
     return ServerProcess.isThere("redis-server");
   }
 
-  static RedisServers start(int number) {
+  /** Starts so many, and waits until they answer. */
+  public static RedisServers start(int number) {
     RedisServers servers = new RedisServers();
     for (int i = 0; i < number; i++) {
       servers.add();
@@ -68,21 +68,26 @@ final class RedisServers implements AutoCloseable {
   }
 
   /** The address of the first. */
-  String uri() {
+  public String uri() {
     return uri(ports.get(0));
   }
 
-  Subject subject() {
-    return new Subject(() -> Stores.open(uri()), this::now, this::close);
-  }
-
-  /** All of them may vote at once, although they are new. */
-  Subject redlock() {
+  /** The address of all of them as nodes of Redlock, which may vote at once, although they are new. */
+  public String redlockUri() {
     ports.forEach(RedisServers::mayVote);
-    String uri = "redlock://"
+    return "redlock://"
         + ports.stream().map(port -> "127.0.0.1:" + port).collect(Collectors.joining(","))
         + "?holdfast.max-lease=" + MAX_LEASE_SECONDS + "s";
-    return new Subject(() -> Stores.open(uri), this::now, true, () -> true, this::close);
+  }
+
+  /** The port of the first. */
+  int port() {
+    return ports.get(0);
+  }
+
+  /** The addresses of all of them. */
+  List<String> uris() {
+    return ports.stream().map(RedisServers::uri).toList();
   }
 
   /** Leaves the mark that a node makes when it has abstained for as long as it must. */
@@ -109,7 +114,8 @@ final class RedisServers implements AutoCloseable {
     return found.group(1);
   }
 
-  private Map<String, Long> now() {
+  /** Returns what all of them together were asked since they were started. */
+  public Map<String, Long> now() {
     long scripts = 0;
     long commands = 0;
     for (RedisCommandCount each : counts) {
