@@ -80,6 +80,7 @@ public record Guarantees(
    * @throws ConfigurationException naming everything that is missing
    */
   public Guarantees require(Guarantee... wanted) {
+    Objects.requireNonNull(wanted, "wanted");
     Set<Guarantee> missing = EnumSet.noneOf(Guarantee.class);
     missing.addAll(Arrays.asList(wanted));
     missing.removeAll(given);

@@ -139,7 +139,8 @@ public interface Holdfast extends AutoCloseable {
 
     /**
      * Sets how long a wait without a limit goes on while the store fails without interruption. If the store says when it can
-     * serve again, the wait goes on until then and for this time after it. Default 30 s.
+     * serve again, the wait goes on until then and for this time after it, or for this time after it last said so. Default
+     * 30 s.
      *
      * @param retryFor zero or positive
      * @return this

@@ -26,6 +26,10 @@ final class ClaimWait {
   private @Nullable Trouble trouble;
 
   private boolean answeredBusy;
+
+  /** Whether that was said while no fair request of this process waited, which could have the lock itself. */
+  private boolean waitedForOthers;
+
   private @Nullable Holder busyHolder;
 
   /** Whether the store keeps its place; it is then refreshed, and else asks again. */
@@ -67,6 +71,7 @@ final class ClaimWait {
   private void busy(Answer.Busy busy, Later later) {
     trouble = null;
     answeredBusy = true;
+    waitedForOthers |= !lane.claims.hasFairWaiters();
     inStoreQueue = busy.queued();
     busyHolder = busy.holder().orElse(null);
     claimant.enter(Claimant.Phase.WAITING);
@@ -142,8 +147,7 @@ final class ClaimWait {
   }
 
   private void tellRetrying(Trouble current, Later later) {
-    // none are left where the client is closing
-    if (engine.hasListeners() && !lane.claims.servedBy(claimant).isEmpty()) {
+    if (engine.hasListeners() && !engine.isClosed()) {
       String why = Failures.message(current.cause(), engine.store.describe());
       engine.tell(later, () -> new LockEvent.Retrying(claimant.name(), why, current.readyIn()));
     }
@@ -164,9 +168,9 @@ final class ClaimWait {
     return answeredBusy && trouble == null;
   }
 
-  /** Whether it was ever answered "busy". */
-  boolean wasBusy() {
-    return answeredBusy;
+  /** Whether it was answered "busy" because of another process. */
+  boolean waitedForOthers() {
+    return waitedForOthers;
   }
 
   /** Whether nothing has been heard yet, so that a time-out should wait for the first answer. */

@@ -185,7 +185,7 @@ final class Claimant extends Alarm {
       refuseGrant(waiting().add(Failures.grantedTooLate()), later);
       return;
     }
-    boolean wasBusy = waiting != null && waiting.wasBusy();
+    boolean waitedForOthers = waiting != null && waiting.waitedForOthers();
     waiting = null;
     boolean over = lane.holding.isNewerThan(grant) || lane.engine.isClosed();
     Request request = lane.claims.takerOf(this);
@@ -195,7 +195,7 @@ final class Claimant extends Alarm {
     }
     enter(Phase.HELD);
     tenure = fresh;
-    lane.holding.begin(fresh, grant, wasBusy, later);
+    lane.holding.begin(fresh, grant, waitedForOthers, later);
     EngineHold hold = fresh.give(request, now, false);
     fresh.schedule(now);
     only = null;

@@ -202,7 +202,10 @@ final class Ending {
   private void confirmed(Ended ended, boolean certain, Later later) {
     // an earlier, unanswered end of a hold that was valid then is the likely reason for "not there"
     boolean wasOurs = ended.outcome() == Ended.Outcome.RELEASED || sent > 1;
-    claimant.lane.holding.othersWait(ended.othersWait());
+    if (claimant.lane.holding.isEmpty()) {
+      // what is held since began later than this was true
+      claimant.lane.holding.othersWait(ended.othersWait());
+    }
     finishFirst(wasOurs, null, later);
     if (certain || ended.isFinal()) {
       claimant.over(later);

@@ -96,9 +96,9 @@ final class Holding {
   /**
    * A claim was granted and will be used.
    *
-   * @param wasBusy whether the store answered "busy" to this claim before it granted it
+   * @param waitedForOthers whether the store answered "busy" to this claim because of another process
    */
-  void begin(Tenure fresh, Grant grant, boolean wasBusy, Later later) {
+  void begin(Tenure fresh, Grant grant, boolean waitedForOthers, Later later) {
     Tenure old = tenure;
     if (old != null) {
       // the store would not have granted this claim if it still knew the old one
@@ -107,7 +107,7 @@ final class Holding {
     tenure = fresh;
     newestRevision = grant.revision();
     newestNanos = grant.anchor().nanos();
-    beginTurn(fresh, grant.othersWait(), wasBusy);
+    beginTurn(grant.othersWait(), waitedForOthers);
     countPassedOn();
     lane.claims.began(fresh.claimant, later);
   }
@@ -116,14 +116,12 @@ final class Holding {
    * On stores without a queue only the store's report of waiters begins a turn; on the others "busy" and recent signs of
    * others count too.
    */
-  private void beginTurn(Tenure fresh, boolean othersWait, boolean wasBusy) {
+  private void beginTurn(boolean othersWait, boolean waitedForOthers) {
     if (!lane.engine.traits.queues()) {
       othersWait(othersWait);
       return;
     }
-    // fair claims of this process stand in the queue too, behind its own hold, and theirs is never passed on
-    boolean isPlain = !fresh.options().fair() && !lane.claims.hasFairWaiters();
-    if (isPlain && (othersWait || wasBusy)) {
+    if (waitedForOthers || (othersWait && mayBeBelieved())) {
       othersExpected = HandOver.GRANTS_OTHERS_EXPECTED;
     }
     turn = null;
@@ -139,10 +137,17 @@ final class Holding {
       turn = null;
       return;
     }
-    othersExpected = HandOver.GRANTS_OTHERS_EXPECTED;
+    if (mayBeBelieved()) {
+      othersExpected = HandOver.GRANTS_OTHERS_EXPECTED;
+    }
     if (turn == null) {
       turn = Turn.noticed(lane.engine.ticker.nanos());
     }
+  }
+
+  /** Fair requests of this process stand in the store's queue too, and a store may count them as others. */
+  private boolean mayBeBelieved() {
+    return !lane.claims.hasFairWaiters();
   }
 
   /** The others have had their chance. */

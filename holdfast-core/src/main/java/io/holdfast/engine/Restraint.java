@@ -35,7 +35,9 @@ final class Restraint {
     }
     releasing = null;
     if (lane.engine.traits.queues()) {
-      lane.holding.yielded();
+      if (lane.holding.isEmpty()) {
+        lane.holding.yielded();
+      }
     } else if (lane.holding.othersWait()) {
       giveOthersAChance();
     }

@@ -32,9 +32,10 @@ final class Trouble {
     count++;
     cause = failure == null ? null : Failures.unwrap(failure);
     readyIn().ifPresent(wait -> {
-      long ready = nowNanos + wait.toNanos();
-      Long before = readyNanos;
-      readyNanos = before == null || ready - before < 0 ? ready : before;
+      if (readyNanos == null) {
+        // its clock may be slower than ours
+        readyNanos = nowNanos + wait.toNanos() + wait.toNanos() / 100;
+      }
       sinceNanos = nowNanos;
     });
   }

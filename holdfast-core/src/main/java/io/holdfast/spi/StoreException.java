@@ -77,8 +77,8 @@ public final class StoreException extends RuntimeException {
 
   /**
    * Returns how long the store needs before it can serve the request. While the last failure has this and the reason {@code
-   * UNREACHABLE}, a wait without a limit goes on until {@code storeRetryFor} after the time that was said first; with any
-   * other reason it has no effect.
+   * UNREACHABLE}, a wait without a limit goes on until {@code storeRetryFor} after the time that was said first; then, as
+   * ever, for {@code storeRetryFor} at most. With any other reason it has no effect.
    *
    * @return empty if the store does not know
    */

@@ -139,7 +139,7 @@ class StoreTroubleTest {
     CompletableFuture<Hold> waiting = lock(false).acquireAsync();
     clock.advance(Duration.ofSeconds(89));
     assertThat(waiting).isNotDone();
-    clock.advance(Duration.ofSeconds(2));
+    clock.advance(Duration.ofSeconds(3));
     assertThat(Await.failure(waiting)).hasMessageContaining("no client may have it yet");
   }
 

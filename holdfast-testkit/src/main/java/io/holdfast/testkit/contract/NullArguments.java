@@ -36,6 +36,15 @@ import org.jspecify.annotations.Nullable;
  * or for an interface an object that fails when it is used.
  */
 public final class NullArguments {
+  /** What is checked with, {@code copyOf} among it, and what that calls. */
+  private static final Set<String> CHECKS = Set.of(
+      "java.util.Objects",
+      "java.util.Optional",
+      "java.util.Set",
+      "java.util.HashSet",
+      "java.util.List",
+      "java.util.ImmutableCollections");
+
   private final Map<Class<?>, Object> samples = new HashMap<>(Map.ofEntries(
       Map.entry(Object.class, "x"),
       Map.entry(String.class, "x"),
@@ -143,10 +152,16 @@ public final class NullArguments {
     }
   }
 
-  /** Whether a check threw it, as {@link java.util.Objects} has them; not a use of the null, which may be after an effect. */
+  /** Whether one of {@link #CHECKS} threw it for a method of ours; not a use of the null, which may be after an effect. */
   private static boolean isRefusal(NullPointerException thrown) {
     StackTraceElement[] trace = thrown.getStackTrace();
-    return trace.length > 0 && trace[0].getClassName().startsWith("java.util.");
+    int checks = 0;
+    while (checks < trace.length && CHECKS.contains(trace[checks].getClassName())) {
+      checks++;
+    }
+    return checks > 0
+        && checks < trace.length
+        && trace[checks].getClassName().startsWith("io.holdfast");
   }
 
   private static @Nullable Object invoke(
