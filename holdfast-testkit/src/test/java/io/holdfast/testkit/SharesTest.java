@@ -7,6 +7,7 @@ import io.holdfast.DistributedLock;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
+import io.holdfast.engine.EngineHold;
 import io.holdfast.memory.MemoryDatabase;
 import io.holdfast.memory.MemoryStore;
 import io.holdfast.spi.Answer;
@@ -181,6 +182,25 @@ class SharesTest {
     again.release();
     assertThat(neighbour).isCompleted();
     assertThat(own.attempts).as("it was handed over").isEqualTo(before);
+  }
+
+  /** A try has the lock meanwhile: what was so at the release before says nothing of its turn. */
+  @Test
+  void lateAnswerToARelease_leavesTheTurnOfTheNextHold() {
+    Hold elsewhere = acquire(one);
+    CompletableFuture<Hold> first = two.lock.acquireAsync();
+    elsewhere.release();
+    store.faults().on(Verb.END).once().delayReply(TURN.dividedBy(2));
+    CompletableFuture<Boolean> released = ((EngineHold) Await.value(first)).releaseAsync(false);
+    Hold tried = Await.value(two.lock.tryAcquireAsync()).orElseThrow();
+    CompletableFuture<Hold> neighbour = two.lock.acquireAsync();
+    CompletableFuture<Hold> other = one.lock.acquireAsync();
+    assertThat(released).isNotDone();
+    clock.advance(TURN);
+    assertThat(released).isCompletedWithValue(true);
+    tried.release();
+    assertThat(other).isCompleted();
+    assertThat(neighbour).isNotDone();
   }
 
   /** Turns cost requests: they stop once no other client comes. */
