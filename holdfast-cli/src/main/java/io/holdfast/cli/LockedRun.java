@@ -10,6 +10,7 @@ import io.holdfast.LockInfo;
 import io.holdfast.OnLost;
 import io.holdfast.Ticker;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,6 +26,7 @@ final class LockedRun {
   private final StoreWait storeWait = new StoreWait(ticker);
   private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
   private final LossReport losses;
+  private Optional<WorkMark> mark = Optional.empty();
 
   LockedRun(RunSettings settings, Messages messages) {
     this.settings = settings;
@@ -37,13 +39,14 @@ final class LockedRun {
     List<String> command = new ArrayList<>(settings.command());
     command.set(0, CommandPath.check(command.get(0), System.getenv().getOrDefault("PATH", "")));
     StoreChoice store = settings.store().choose(messages);
+    mark = WorkMark.of(store.uri());
     Interruptions interruptions = new Interruptions();
     interruptions.listen();
     Terminal.front().ifPresent(interruptions::watchFront);
     int code;
     try (Supervisor supervisor = Supervisor.prepare(messages);
         Holdfast holdfast = Holdfast.builder()
-            .store(store.uri())
+            .store(mark.map(named -> named.in(store.uri())).orElse(store.uri()))
             .clientName("holdfast")
             .listener(storeWait)
             .connectLazily()
@@ -149,12 +152,14 @@ final class LockedRun {
             Exit.LOST, "lost the lock \"" + hold.lockName() + "\" before the command began");
       }
       messages.hurry();
+      Optional<Path> made = mark.isPresent() ? Optional.of(mark.get().make()) : Optional.empty();
       supervisor.start(
           command,
           hold.lockName(),
           hold.token(),
           settings.plan().grace(),
-          Terminal.front().isPresent() && Terminal.is(0) && Terminal.is(1) && Terminal.is(2));
+          Terminal.front().isPresent() && Terminal.is(0) && Terminal.is(1) && Terminal.is(2),
+          made);
       started = true;
       status = watch(hold, supervisor, guard);
       ended = true;
@@ -204,6 +209,15 @@ final class LockedRun {
 
   /** Gives the lock back, and says so if that is not certain. Returns whether the hold was ours to the end. */
   private boolean release(Hold hold, boolean success) {
+    try {
+      return released(hold, success);
+    } finally {
+      // Before the client closes: a mark without the client's own file would not be found by a client that cleans up.
+      mark.ifPresent(WorkMark::remove);
+    }
+  }
+
+  private boolean released(Hold hold, boolean success) {
     try {
       boolean ours = success ? hold.release() : hold.releaseNow();
       if (!ours) {

@@ -33,10 +33,14 @@
 # settings from the background, which stops it with SIGTTIN or SIGTTOU; or at once with EAGER=yes, which is for a
 # holdfast that was typed at a prompt, alone.
 #
-#   supervise.sh job DIR GRACE EAGER COMMAND [ARG...]
+# MARK, if it is not empty, is a file that holdfast has made beside its lock's database. While it is there, nobody gets the
+# lock of a holdfast that has died before its lease has ended. The watcher takes it away when nothing of the group is left;
+# where that cannot be seen in time, it stays.
+#
+#   supervise.sh job DIR GRACE EAGER MARK COMMAND [ARG...]
 set -u
 
-# DIR GRACE EAGER COMMAND [ARG...]: becomes the command once holdfast and the watcher say so; in the new group.
+# DIR GRACE EAGER MARK COMMAND [ARG...]: becomes the command once holdfast and the watcher say so; in the new group.
 #
 # A shell of its own, because bash catches SIGINT in a subshell, and loses what it catches on its way into exec; before it
 # says "begun", because nobody sends a signal until then.
@@ -44,7 +48,7 @@ command_of_group() {
   exec 6>&-
   # While 8 is open there is a reader, without which this would wait.
   printf 'begun\n' >"$1/orders" || exit 70
-  shift 3
+  shift 4
   exec 8<&-
   IFS= read -r HOLDFAST_TOKEN <&9 || exit 70 # "go"
   IFS= read -r HOLDFAST_TOKEN <&7 || exit 70
@@ -82,7 +86,7 @@ pass_on() {
   esac
 }
 
-# watch DIR GRACE GROUP STOP: passes signals on; STOP is the signal that stops the group. In a group of its own too, so
+# watch DIR GRACE GROUP STOP MARK: passes signals on; STOP is the signal that stops the group. In a group of its own too, so
 # that a SIGKILL to holdfast's group does not reach it, and deaf to the terminal.
 watch_group() {
   trap '' HUP INT QUIT TERM TSTP TTIN TTOU
@@ -124,6 +128,14 @@ watch_group() {
   done
   kill -s KILL -- "-$3"
   kill -s CONT "$$"
+  [ -n "$5" ] || exit 0
+  looks=600
+  while kill -s 0 -- "-$3" || kill -s 0 "$3"; do
+    looks=$((looks - 1))
+    [ "$looks" -gt 0 ] || exit 0
+    nap 0.1
+  done
+  rm -f -- "$5"
 } 2>/dev/null
 
 # Is our own group the terminal's foreground group?
@@ -197,7 +209,7 @@ supervise() {
   trap '' HUP INT QUIT TERM
   leave_for_command "$@" 2>&5 5>&- &
   child=$!
-  watch_group "$1" "$2" "$child" TSTP </dev/null >/dev/null 5>&- &
+  watch_group "$1" "$2" "$child" TSTP "$4" </dev/null >/dev/null 5>&- &
   exec 5>&- 6>&- 7<&- 8<&- 9<&-
   dir=$1 owner=$3
   if [ "$owner" = yes ] && in_foreground; then
@@ -260,7 +272,7 @@ case $1 in
       exec 2>/dev/null
       supervise "$@"
     else
-      setsid sh "$0" watch "$1" "$2" "$$" STOP </dev/null >/dev/null 2>&1 &
+      setsid sh "$0" watch "$1" "$2" "$$" STOP "$4" </dev/null >/dev/null 2>&1 &
       exec setsid sh "$0" command "$@"
     fi
     ;;

@@ -9,6 +9,7 @@ import io.holdfast.spi.Mode;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One try to get a lock.
@@ -80,17 +81,18 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
   private Answer plain(SqliteSession session, Moment now) throws SQLException {
     long nowUs = SqliteContext.micros(now);
     long revision = session.locks.nextRevision(nowUs);
+    String mark = context.marks().own();
     // Who waits reads first: it left word, so that the short way is closed to it, and a refusal should not take the
     // write lock.
-    if (!waiting.contains(claim.id()) && session.locks.take(claim, id, revision, nowUs)) {
+    if (!waiting.contains(claim.id()) && session.locks.take(claim, id, mark, revision, nowUs)) {
       return granted(revision, now, false);
     }
     for (int look = 0; look < LOOKS; look++) {
       LockRow row = session.locks.read(claim.name().name());
-      if (row != null && isOthers(row, nowUs)) {
+      if (row != null && isOthers(session, row, nowUs)) {
         return busy(session, row, false, nowUs);
       }
-      SqliteLocks.Done done = session.locks.grant(claim, id, revision, nowUs);
+      SqliteLocks.Done done = session.locks.grant(claim, id, mark, revision, nowUs);
       if (done != null) {
         return granted(done.revision(), now, done.othersWait());
       }
@@ -103,22 +105,22 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
     long nowUs = SqliteContext.micros(now);
     String name = claim.name().name();
     LockRow row = session.locks.read(name);
-    if (row != null && isOthers(row, nowUs)) {
+    if (row != null && isOthers(session, row, nowUs)) {
       boolean queue = mode == Mode.QUEUE;
       if (queue) {
         enter(session, nowUs);
       }
       return busy(session, row, queue, nowUs);
     }
-    boolean own = row != null && row.isTaken(nowUs);
+    boolean own = row != null && row.isTaken(nowUs) && id.equals(row.claim());
     // a try takes what is free, whoever waits for it: it has no place in the queue, and "busy" would not be true
-    JdbcDialect.Head head = own || mode == Mode.TRY ? null : session.queue.head(name, nowUs);
+    JdbcDialect.Head head = own || mode == Mode.TRY ? null : livingHead(session, nowUs);
     if (head != null && !head.claim().equals(id)) {
       enter(session, nowUs);
       return BEHIND;
     }
     long revision = session.locks.nextRevision(nowUs);
-    SqliteLocks.Done done = session.locks.grant(claim, id, revision, nowUs);
+    SqliteLocks.Done done = session.locks.grant(claim, id, context.marks().own(), revision, nowUs);
     if (done == null) {
       throw new SQLException("a free lock could not be taken: " + name);
     }
@@ -131,11 +133,27 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
   /** The dead are dropped first, ourselves too: who let his place lapse stands at the end again. */
   private void enter(SqliteSession session, long nowUs) throws SQLException {
     session.queue.dropDead(claim.name().name(), nowUs);
-    session.queue.enter(claim, id, nowUs + Waiting.WAITER_LEASE_US);
+    session.queue.enter(claim, id, context.marks().own(), nowUs + Waiting.WAITER_LEASE_US);
   }
 
-  private boolean isOthers(LockRow row, long nowUs) {
-    return row.isTaken(nowUs) && !id.equals(row.claim());
+  /** Says whether it is taken by another claim; if that is a dead client's, it is taken from it. */
+  private boolean isOthers(SqliteSession session, LockRow row, long nowUs) throws SQLException {
+    if (!row.isTaken(nowUs) || id.equals(row.claim())) {
+      return false;
+    }
+    return row.claim() == null
+        || !context.marks().bury(session, session.locks.mark(row.name(), row.claim()));
+  }
+
+  private JdbcDialect.@Nullable Head livingHead(SqliteSession session, long nowUs)
+      throws SQLException {
+    JdbcDialect.Head head;
+    do {
+      head = session.queue.head(claim.name().name(), nowUs);
+    } while (head != null
+        && !head.claim().equals(id)
+        && context.marks().bury(session, session.queue.mark(head.claim())));
+    return head;
   }
 
   private Answer busy(SqliteSession session, LockRow row, boolean queued, long nowUs)

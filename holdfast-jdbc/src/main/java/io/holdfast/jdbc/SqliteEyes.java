@@ -44,15 +44,15 @@ final class SqliteEyes implements Waiting.Eyes {
       long version = session.dataVersion();
       // What one connection counts says nothing about the count of the next.
       boolean isUnchanged = session == latestSession && version == latestVersion;
-      Waiting.Found found =
-          judge.of(new Seen(session, SqliteContext.micros(context.now()), isUnchanged));
+      Waiting.Found found = judge.of(
+          new Seen(context.marks(), session, SqliteContext.micros(context.now()), isUnchanged));
       latestSession = session;
       latestVersion = version;
       return found;
     });
   }
 
-  private record Seen(SqliteSession session, long nowUs, boolean isUnchanged)
+  private record Seen(SqliteMarks marks, SqliteSession session, long nowUs, boolean isUnchanged)
       implements Waiting.View {
     @Override
     public @Nullable LockRow row(LockKey name) throws SQLException {
@@ -60,8 +60,30 @@ final class SqliteEyes implements Waiting.Eyes {
     }
 
     @Override
+    public long dueUs(LockRow row) throws SQLException {
+      String mark = row.claim() == null || !row.isTaken(nowUs)
+          ? null
+          : session.locks.mark(row.name(), row.claim());
+      if (mark == null) {
+        return row.untilUs();
+      }
+      return marks.isDead(mark)
+          ? nowUs
+          : Math.min(row.untilUs(), nowUs + SqliteMarks.LOOK_EVERY_US);
+    }
+
+    @Override
     public JdbcDialect.@Nullable Head head(LockKey name) throws SQLException {
-      return session.queue.head(name.name(), nowUs);
+      JdbcDialect.Head head = session.queue.head(name.name(), nowUs);
+      String mark = head == null ? null : session.queue.mark(head.claim());
+      if (head == null || mark == null) {
+        return head;
+      }
+      // the next attempt finds out who is behind one that died
+      return marks.isDead(mark)
+          ? null
+          : new JdbcDialect.Head(
+              head.claim(), Math.min(head.untilUs(), nowUs + SqliteMarks.LOOK_EVERY_US));
     }
 
     /**

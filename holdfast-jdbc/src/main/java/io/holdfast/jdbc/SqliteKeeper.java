@@ -105,6 +105,8 @@ final class SqliteKeeper {
     if (cleaning.compareAndSet(false, true)) {
       if (isDue(cleanedUs)) {
         cleanInBackground();
+      } else {
+        step(this::endDeadClients);
       }
       cleanLater();
     }
@@ -127,12 +129,17 @@ final class SqliteKeeper {
   }
 
   private void cleanInBackground() {
+    step(this::endDeadClients);
     step(() -> {
       if (lane.call(context.now(), this::mayClean)) {
         step(this::deleteDeadWaiters);
         step(() -> deleteOld(""));
       }
     });
+  }
+
+  private void endDeadClients() {
+    context.marks().clean(work -> lane.call(context.now(), work));
   }
 
   /** Does some of the cleaning, behind what the lane has to do already. */

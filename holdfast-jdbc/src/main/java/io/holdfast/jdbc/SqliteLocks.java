@@ -22,25 +22,25 @@ final class SqliteLocks {
 
   private static final String TAKE = """
       UPDATE holdfast_lock SET rev = ?1, claim = ?2, since_us = ?3, until_us = ?4,
-        client = ?5, host = ?6, pid = ?7, thread = ?8, note = ?9
+        client = ?5, host = ?6, pid = ?7, thread = ?8, note = ?9, mark = ?11
       WHERE name = ?10 AND until_us <= ?3 AND rev < ?1 AND wanted_us <= ?3""";
 
   /** Grants a free lock, or confirms a hold and extends it: then revision and start stay. No row: somebody else has it. */
   private static final String GRANT = """
-      INSERT INTO holdfast_lock (name, rev, claim, since_us, until_us, client, host, pid, thread, note)
-      VALUES (?10, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+      INSERT INTO holdfast_lock (name, rev, claim, since_us, until_us, client, host, pid, thread, note, mark)
+      VALUES (?10, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?11)
       ON CONFLICT (name) DO UPDATE SET
         rev = CASE WHEN until_us > ?3 THEN rev ELSE max(rev + 1, excluded.rev) END,
         since_us = CASE WHEN until_us > ?3 THEN since_us ELSE excluded.since_us END,
         claim = excluded.claim, until_us = excluded.until_us,
-        wanted_us = CASE WHEN wanted_by = ?11 THEN 0 ELSE wanted_us END,
+        wanted_us = CASE WHEN wanted_by = ?12 THEN 0 ELSE wanted_us END,
         client = excluded.client, host = excluded.host, pid = excluded.pid,
-        thread = excluded.thread, note = excluded.note
+        thread = excluded.thread, note = excluded.note, mark = excluded.mark
       WHERE until_us <= ?3 OR claim = ?2
-      RETURNING rev, wanted_us > ?3 AND wanted_by <> ?11""";
+      RETURNING rev, wanted_us > ?3 AND wanted_by <> ?12""";
 
   static final String NOBODY =
-      "claim = NULL, client = NULL, host = NULL, pid = NULL, thread = NULL, note = NULL";
+      "claim = NULL, client = NULL, host = NULL, pid = NULL, thread = NULL, note = NULL, mark = NULL";
 
   private static final String FREE = "UPDATE holdfast_lock SET until_us = 0, " + NOBODY
       + " WHERE name = ?1 AND claim = ?2 AND until_us > ?3 AND wanted_us <= ?3";
@@ -61,6 +61,15 @@ final class SqliteLocks {
   private static final String UNWANT =
       "UPDATE holdfast_lock SET wanted_us = 0 WHERE name = ?1 AND wanted_by = ?2 AND wanted_us > 0";
 
+  private static final String MARK =
+      "SELECT mark FROM holdfast_lock WHERE name = ?1 AND claim = ?2";
+
+  private static final String IS_NAMED =
+      "SELECT EXISTS (SELECT 1 FROM holdfast_lock WHERE mark = ?1 AND until_us > ?2)";
+
+  private static final String END_OF =
+      "UPDATE holdfast_lock SET until_us = 0, " + NOBODY + " WHERE mark = ?1 AND until_us > ?2";
+
   private final PreparedStatement take;
   private final PreparedStatement grant;
   private final PreparedStatement free;
@@ -69,6 +78,9 @@ final class SqliteLocks {
   private final PreparedStatement want;
   private final PreparedStatement unwant;
   private final PreparedStatement read;
+  private final PreparedStatement mark;
+  private final PreparedStatement isNamed;
+  private final PreparedStatement endOf;
   private long latestRevision;
 
   SqliteLocks(SqliteConnection connection) throws SQLException {
@@ -80,6 +92,9 @@ final class SqliteLocks {
     want = connection.prepare(WANT);
     unwant = connection.prepare(UNWANT);
     read = connection.prepare(EVERY_COLUMN + " WHERE name = ?1");
+    mark = connection.prepare(MARK);
+    isNamed = connection.prepare(IS_NAMED);
+    endOf = connection.prepare(END_OF);
   }
 
   /** What {@link #grant}, {@link #end} and {@link #keep} found; {@link #end} gives no revision. */
@@ -95,21 +110,29 @@ final class SqliteLocks {
   }
 
   /** Takes a lock that exists, is free, and has nobody waiting; false says nothing about why not. */
-  boolean take(Claim claim, String id, long revision, long nowUs) throws SQLException {
-    bindGrant(take, claim, id, revision, nowUs);
+  boolean take(Claim claim, String id, @Nullable String mark, long revision, long nowUs)
+      throws SQLException {
+    bindGrant(take, claim, id, mark, revision, nowUs);
     return take.executeUpdate() == 1;
   }
 
   /** Takes a lock that is free or this claim's own; null if somebody else has it. */
   @Nullable
-  Done grant(Claim claim, String id, long revision, long nowUs) throws SQLException {
-    bindGrant(grant, claim, id, revision, nowUs);
-    grant.setString(11, claim.id().client());
+  Done grant(Claim claim, String id, @Nullable String mark, long revision, long nowUs)
+      throws SQLException {
+    bindGrant(grant, claim, id, mark, revision, nowUs);
+    grant.setString(12, claim.id().client());
     return done(grant);
   }
 
   private static void bindGrant(
-      PreparedStatement to, Claim claim, String id, long revision, long nowUs) throws SQLException {
+      PreparedStatement to,
+      Claim claim,
+      String id,
+      @Nullable String mark,
+      long revision,
+      long nowUs)
+      throws SQLException {
     Holder holder = claim.holder();
     to.setLong(1, revision);
     to.setString(2, id);
@@ -121,6 +144,7 @@ final class SqliteLocks {
     to.setString(8, holder.thread());
     to.setString(9, holder.note());
     to.setString(10, claim.name().name());
+    to.setString(11, mark);
   }
 
   private static long micros(Claim claim) {
@@ -190,6 +214,32 @@ final class SqliteLocks {
     unwant.setString(1, name);
     unwant.setString(2, client);
     unwant.executeUpdate();
+  }
+
+  /** What names the file of the client that holds a lock by this claim; null if there is none. */
+  @Nullable
+  String mark(String name, String id) throws SQLException {
+    mark.setString(1, name);
+    mark.setString(2, id);
+    try (ResultSet row = mark.executeQuery()) {
+      return row.next() ? row.getString(1) : null;
+    }
+  }
+
+  /** Says whether a lock is held by the client that has this file. */
+  boolean isNamed(String mark, long nowUs) throws SQLException {
+    isNamed.setString(1, mark);
+    isNamed.setLong(2, nowUs);
+    try (ResultSet row = isNamed.executeQuery()) {
+      return row.next() && row.getBoolean(1);
+    }
+  }
+
+  /** Frees all that the client holds that had this file; returns how many. */
+  int endOf(String mark, long nowUs) throws SQLException {
+    endOf.setString(1, mark);
+    endOf.setLong(2, nowUs);
+    return endOf.executeUpdate();
   }
 
   @Nullable

@@ -7,6 +7,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /**
  * Where the file is, and how it is used.
@@ -15,10 +16,14 @@ import java.util.Optional;
  * @param retention how long a released lock's row stays, measured from its revision: what keeps tokens growing
  * @param pollAtMost the longest that a waiter does not look
  * @param networkFile whether a file on a network file system is taken
+ * @param workMark names the mark of work that may go on when this process has died, empty if there is none
  */
-record SqliteOptions(Path path, Duration retention, Duration pollAtMost, boolean networkFile) {
+record SqliteOptions(
+    Path path, Duration retention, Duration pollAtMost, boolean networkFile, String workMark) {
   static final Duration RETENTION = Duration.ofHours(24);
   static final Duration POLL = Duration.ofMillis(25);
+
+  private static final Pattern WORK_MARK = Pattern.compile("[0-9A-Za-z]{1,40}");
 
   private static final Duration SHORTEST_RETENTION = Duration.ofMinutes(1);
   private static final Duration LONGEST_RETENTION = Duration.ofDays(3660);
@@ -26,7 +31,7 @@ record SqliteOptions(Path path, Duration retention, Duration pollAtMost, boolean
   private static final Duration LONGEST_POLL = Duration.ofSeconds(10);
 
   static SqliteOptions of(Path path) {
-    return new SqliteOptions(path.toAbsolutePath(), RETENTION, POLL, false);
+    return new SqliteOptions(path.toAbsolutePath(), RETENTION, POLL, false, "");
   }
 
   /**
@@ -36,7 +41,7 @@ record SqliteOptions(Path path, Duration retention, Duration pollAtMost, boolean
    */
   static SqliteOptions of(StoreAddress address) {
     String store = address.toString();
-    address.requireOnly("retention", "poll", "network-file");
+    address.requireOnly("retention", "poll", "network-file", "work-mark");
     if (address.url().indexOf('?') >= 0) {
       throw new ConfigurationException(
           "a SQLite address takes only holdfast.* parameters, but has \""
@@ -49,7 +54,8 @@ record SqliteOptions(Path path, Duration retention, Duration pollAtMost, boolean
         path(address.rest(), store),
         address.duration("retention", RETENTION, SHORTEST_RETENTION, LONGEST_RETENTION),
         address.duration("poll", POLL, SHORTEST_POLL, LONGEST_POLL),
-        allow(address));
+        allow(address),
+        workMark(address));
   }
 
   private static Path path(String text, String store) {
@@ -71,6 +77,17 @@ record SqliteOptions(Path path, Duration retention, Duration pollAtMost, boolean
     } catch (InvalidPathException e) {
       throw new ConfigurationException("not a path: " + e.getMessage(), store, e);
     }
+  }
+
+  private static String workMark(StoreAddress address) {
+    String id = address.option("work-mark").orElse("");
+    if (address.option("work-mark").isPresent() && !WORK_MARK.matcher(id).matches()) {
+      throw new ConfigurationException(
+          "holdfast.work-mark must be 1 to 40 letters and digits, not \"" + id + "\"",
+          address.toString(),
+          null);
+    }
+    return id;
   }
 
   private static boolean allow(StoreAddress address) {

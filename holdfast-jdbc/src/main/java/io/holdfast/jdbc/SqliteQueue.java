@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SqliteQueue {
   static final String EVERY_COLUMN =
-      "SELECT seq, name, claim, until_us, client, host, pid, thread, note FROM holdfast_waiter";
+      "SELECT seq, name, claim, until_us, client, host, pid, thread, note, mark FROM holdfast_waiter";
 
   private final PreparedStatement enter;
   private final PreparedStatement leave;
@@ -26,11 +26,13 @@ final class SqliteQueue {
   private final PreparedStatement dropSomeDead;
   private final PreparedStatement head;
   private final PreparedStatement count;
+  private final PreparedStatement mark;
+  private final PreparedStatement endOf;
 
   SqliteQueue(SqliteConnection connection) throws SQLException {
     enter = connection.prepare("""
-            INSERT INTO holdfast_waiter (name, claim, until_us, client, host, pid, thread, note)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            INSERT INTO holdfast_waiter (name, claim, until_us, client, host, pid, thread, note, mark)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
             ON CONFLICT (claim) DO UPDATE SET until_us = excluded.until_us""");
     leave = connection.prepare("DELETE FROM holdfast_waiter WHERE claim = ?1");
     refresh = connection.prepare(
@@ -40,12 +42,14 @@ final class SqliteQueue {
         + " (SELECT seq FROM holdfast_waiter WHERE until_us <= ?1 LIMIT ?2)");
     head = connection.prepare(
         "SELECT claim, until_us FROM holdfast_waiter WHERE name = ?1 AND until_us > ?2 ORDER BY seq LIMIT 1");
+    mark = connection.prepare("SELECT mark FROM holdfast_waiter WHERE claim = ?1");
+    endOf = connection.prepare("DELETE FROM holdfast_waiter WHERE mark = ?1");
     count = connection.prepare(
         "SELECT count(*) FROM holdfast_waiter WHERE name = ?1 AND until_us > ?2");
   }
 
   /** Goes to the end of the queue, or stays where it stands already, with a full lease. */
-  void enter(Claim claim, String id, long untilUs) throws SQLException {
+  void enter(Claim claim, String id, @Nullable String mark, long untilUs) throws SQLException {
     Holder holder = claim.holder();
     enter.setString(1, claim.name().name());
     enter.setString(2, id);
@@ -55,6 +59,7 @@ final class SqliteQueue {
     enter.setLong(6, holder.pid());
     enter.setString(7, holder.thread());
     enter.setString(8, holder.note());
+    enter.setString(9, mark);
     enter.executeUpdate();
   }
 
@@ -90,6 +95,21 @@ final class SqliteQueue {
     try (ResultSet row = head.executeQuery()) {
       return row.next() ? new JdbcDialect.Head(row.getString(1), row.getLong(2)) : null;
     }
+  }
+
+  /** What names the file of the client that waits with this claim; null if there is none. */
+  @Nullable
+  String mark(String id) throws SQLException {
+    mark.setString(1, id);
+    try (ResultSet row = mark.executeQuery()) {
+      return row.next() ? row.getString(1) : null;
+    }
+  }
+
+  /** Deletes all waiters of the client that had this file; returns how many. */
+  int endOf(String mark) throws SQLException {
+    endOf.setString(1, mark);
+    return endOf.executeUpdate();
   }
 
   int count(String name, long nowUs) throws SQLException {

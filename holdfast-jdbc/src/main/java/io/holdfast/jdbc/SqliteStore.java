@@ -261,6 +261,7 @@ public final class SqliteStore implements LockStore {
       parts.writer().close();
       parts.keeper().close();
       parts.reader().close();
+      parts.context().marks().close();
     }
   }
 }

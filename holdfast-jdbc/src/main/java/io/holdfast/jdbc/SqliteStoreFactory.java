@@ -16,6 +16,10 @@ import java.util.Set;
  *   <li>{@code holdfast.poll}: the longest that a waiter does not look, {@code 2ms} to {@code 10s}. More wakes a waiting
  *       process less often, and a waiter later. Default {@code 25ms}.
  *   <li>{@code holdfast.network-file=allow}: take a file on a network file system.
+ *   <li>{@code holdfast.work-mark=ID}, letters and digits: for a process whose work under a lock may go on after the process
+ *       itself has died, as that of a command that it starts. Such a process makes the file {@code PATH.ID.work}, with the
+ *       path's links followed, before the work begins, and sees to it that the file is there until the work has ended. While
+ *       it is, a lock of the process that died is free only when its lease has ended. {@code holdfast run} does so.
  * </ul>
  */
 public final class SqliteStoreFactory implements LockStoreFactory {

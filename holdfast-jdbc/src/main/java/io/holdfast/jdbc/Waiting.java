@@ -113,6 +113,11 @@ final class Waiting {
     @Nullable
     LockRow row(LockKey name) throws SQLException;
 
+    /** When a lock is free although nothing changes: when its lease ends, or it is to be looked at again before. */
+    default long dueUs(LockRow row) throws SQLException {
+      return row.untilUs();
+    }
+
     /** The first living waiter in the queue of fair ones. */
     JdbcDialect.@Nullable Head head(LockKey name) throws SQLException;
 
@@ -391,7 +396,9 @@ final class Waiting {
     nextReadUs = Long.MAX_VALUE;
     for (Map.Entry<LockKey, List<Waiter>> entry : byName.entrySet()) {
       LockRow row = view.row(entry.getKey());
-      if (row != null && row.isTaken(nowUs)) {
+      long dueUs = row == null ? nowUs : view.dueUs(row);
+      if (row != null && dueUs > nowUs) {
+        nextReadUs = Math.min(nextReadUs, dueUs);
         moved |= stillTaken(row, entry, nowUs, wordless);
       } else {
         tell(view, entry.getKey(), entry.getValue(), nowUs, toTell);
@@ -425,7 +432,6 @@ final class Waiting {
       waiter.seenRevision = row.rev();
       waiter.toldUs = NEVER;
     }
-    nextReadUs = Math.min(nextReadUs, row.untilUs());
     if (row.claim() != null && !row.isOf(runtime.client())) {
       long lasts = wordLastsUs();
       if (row.lacksWord(runtime.client(), nowUs + lasts / 2)) {

@@ -203,8 +203,8 @@ class SqliteFileTest {
   void aNewerFormat_isRefusedAndNotTouched() throws Exception {
     Path file = folder.resolve("newer.db");
     new Client(file).connect().close();
-    sql(file, "PRAGMA user_version = 2");
-    refusedUntouched(file, "format 2", "newer Holdfast");
+    sql(file, "PRAGMA user_version = 3");
+    refusedUntouched(file, "format 3", "newer Holdfast");
   }
 
   @Test
@@ -212,7 +212,7 @@ class SqliteFileTest {
     Path file = folder.resolve("gone.db");
     new Client(file).connect().close();
     sql(file, "DROP VIEW holdfast_taken", "DROP TABLE holdfast_lock");
-    refusedUntouched(file, "damaged", "not those of format 1");
+    refusedUntouched(file, "damaged", "not those of format 2");
   }
 
   @Test

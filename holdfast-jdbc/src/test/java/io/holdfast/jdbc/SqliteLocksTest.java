@@ -56,32 +56,33 @@ class SqliteLocksTest {
   /** Between reading that it is free and granting it, somebody else may have taken it. */
   @Test
   void grantAndTake_refuseALockThatSomebodyElseHas() throws Exception {
-    assertThat(locks.grant(claim("x"), "x-1", NOW, NOW)).isNotNull();
+    assertThat(locks.grant(claim("x"), "x-1", null, NOW, NOW)).isNotNull();
     LockRow before = row();
 
-    assertThat(locks.grant(claim("y"), "y-1", NOW + 5, NOW + LEASE_US - 1)).isNull();
-    assertThat(locks.take(claim("y"), "y-1", NOW + 5, NOW + LEASE_US - 1)).isFalse();
+    assertThat(locks.grant(claim("y"), "y-1", null, NOW + 5, NOW + LEASE_US - 1))
+        .isNull();
+    assertThat(locks.take(claim("y"), "y-1", null, NOW + 5, NOW + LEASE_US - 1)).isFalse();
     assertThat(row()).isEqualTo(before);
-    assertThat(locks.take(claim("y"), "y-1", NOW + 5, NOW + LEASE_US)).isTrue();
+    assertThat(locks.take(claim("y"), "y-1", null, NOW + 5, NOW + LEASE_US)).isTrue();
     assertThat(row().rev()).isEqualTo(NOW + 5);
   }
 
   /** A clock that was set back, or another process that was faster. */
   @Test
   void aRevision_isAlwaysAboveTheRows() throws Exception {
-    locks.grant(claim("x"), "x-1", NOW, NOW);
+    locks.grant(claim("x"), "x-1", null, NOW, NOW);
     locks.free(claim("x"), "x-1", NOW);
 
-    assertThat(locks.take(claim("y"), "y-1", NOW, NOW)).isFalse();
+    assertThat(locks.take(claim("y"), "y-1", null, NOW, NOW)).isFalse();
     SqliteLocks.Done done =
-        Objects.requireNonNull(locks.grant(claim("y"), "y-1", NOW - 7, NOW - 7));
+        Objects.requireNonNull(locks.grant(claim("y"), "y-1", null, NOW - 7, NOW - 7));
     assertThat(done.revision()).isEqualTo(NOW + 1);
   }
 
   /** Word of a waiter makes the short ways step aside, and expires. */
   @Test
   void theShortWays_stepAsideForWhoWaits() throws Exception {
-    locks.grant(claim("x"), "x-1", NOW, NOW);
+    locks.grant(claim("x"), "x-1", null, NOW, NOW);
     locks.want("a", "y", NOW, NOW + 100);
     assertThat(row().lacksWord("z", NOW + 99)).isFalse();
     assertThat(row().lacksWord("z", NOW + 100)).isTrue();
@@ -89,14 +90,14 @@ class SqliteLocksTest {
 
     assertThat(locks.free(claim("x"), "x-1", NOW + 99)).isFalse();
     assertThat(locks.free(claim("x"), "x-1", NOW + 100)).isTrue();
-    assertThat(locks.take(claim("x"), "x-1", NOW + 1, NOW + 99)).isFalse();
-    assertThat(locks.take(claim("x"), "x-1", NOW + 1, NOW + 100)).isTrue();
+    assertThat(locks.take(claim("x"), "x-1", null, NOW + 1, NOW + 99)).isFalse();
+    assertThat(locks.take(claim("x"), "x-1", null, NOW + 1, NOW + 100)).isTrue();
   }
 
   /** Nobody waits for a lock that is free or merely kept. */
   @Test
   void want_marksHeldLocksOnly() throws Exception {
-    locks.grant(claim("x"), "x-1", NOW, NOW);
+    locks.grant(claim("x"), "x-1", null, NOW, NOW);
     locks.end(claim("x"), "x-1", 2 * LEASE_US, NOW);
     locks.want("a", "y", NOW, NOW + 100);
     assertThat(row().wantedUs()).isZero();
