@@ -26,7 +26,7 @@ final class LockedRun {
   private final StoreWait storeWait = new StoreWait(ticker);
   private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
   private final LossReport losses;
-  private Optional<WorkMark> mark = Optional.empty();
+  private Optional<WorkFile> workFile = Optional.empty();
 
   LockedRun(RunSettings settings, Messages messages) {
     this.settings = settings;
@@ -39,14 +39,14 @@ final class LockedRun {
     List<String> command = new ArrayList<>(settings.command());
     command.set(0, CommandPath.check(command.get(0), System.getenv().getOrDefault("PATH", "")));
     StoreChoice store = settings.store().choose(messages);
-    mark = WorkMark.of(store.uri());
+    workFile = WorkFile.of(store.uri());
     Interruptions interruptions = new Interruptions();
     interruptions.listen();
     Terminal.front().ifPresent(interruptions::watchFront);
     int code;
     try (Supervisor supervisor = Supervisor.prepare(messages);
         Holdfast holdfast = Holdfast.builder()
-            .store(mark.map(named -> named.in(store.uri())).orElse(store.uri()))
+            .store(workFile.map(file -> file.addTo(store.uri())).orElse(store.uri()))
             .clientName("holdfast")
             .listener(storeWait)
             .connectLazily()
@@ -152,14 +152,15 @@ final class LockedRun {
             Exit.LOST, "lost the lock \"" + hold.lockName() + "\" before the command began");
       }
       messages.hurry();
-      Optional<Path> made = mark.isPresent() ? Optional.of(mark.get().make()) : Optional.empty();
+      Optional<Path> created =
+          workFile.isPresent() ? Optional.of(workFile.get().create()) : Optional.empty();
       supervisor.start(
           command,
           hold.lockName(),
           hold.token(),
           settings.plan().grace(),
           Terminal.front().isPresent() && Terminal.is(0) && Terminal.is(1) && Terminal.is(2),
-          made);
+          created);
       started = true;
       status = watch(hold, supervisor, guard);
       ended = true;
@@ -210,14 +211,14 @@ final class LockedRun {
   /** Gives the lock back, and says so if that is not certain. Returns whether the hold was ours to the end. */
   private boolean release(Hold hold, boolean success) {
     try {
-      return released(hold, success);
+      return releaseHold(hold, success);
     } finally {
-      // Before the client closes: a mark without the client's own file would not be found by a client that cleans up.
-      mark.ifPresent(WorkMark::remove);
+      // Before the client closes: a client that cleans finds this file only through that of the client.
+      workFile.ifPresent(WorkFile::remove);
     }
   }
 
-  private boolean released(Hold hold, boolean success) {
+  private boolean releaseHold(Hold hold, boolean success) {
     try {
       boolean ours = success ? hold.release() : hold.releaseNow();
       if (!ours) {

@@ -110,7 +110,7 @@ final class Supervisor implements Child {
    * @param token for {@code HOLDFAST_TOKEN}
    * @param graceIfWeDie how long the group has between SIGTERM and SIGKILL if we are killed
    * @param eager whether the command gets the terminal at once
-   * @param mark the file that is to be removed when we have died and the command has ended; empty for none
+   * @param workFile what the watcher removes if holdfast dies, once the command has ended; empty for none
    */
   void start(
       List<String> command,
@@ -118,7 +118,7 @@ final class Supervisor implements Child {
       long token,
       Duration graceIfWeDie,
       boolean eager,
-      Optional<Path> mark)
+      Optional<Path> workFile)
       throws IOException {
     List<String> line = new ArrayList<>(shell());
     line.add(folder.resolve("supervise.sh").toString());
@@ -126,7 +126,7 @@ final class Supervisor implements Child {
     line.add(folder.toString());
     line.add(Long.toString(Math.max(1, graceIfWeDie.toMillis() / 100)));
     line.add(eager ? "yes" : "no");
-    line.add(mark.map(Path::toString).orElse(""));
+    line.add(workFile.map(Path::toString).orElse(""));
     line.addAll(command);
     ProcessBuilder builder = new ProcessBuilder(line).inheritIO();
     Map<String, String> environment = builder.environment();

@@ -33,14 +33,14 @@
 # settings from the background, which stops it with SIGTTIN or SIGTTOU; or at once with EAGER=yes, which is for a
 # holdfast that was typed at a prompt, alone.
 #
-# MARK, if it is not empty, is a file that holdfast has made beside its lock's database. While it is there, nobody gets the
-# lock of a holdfast that has died before its lease has ended. The watcher takes it away when nothing of the group is left;
-# where that cannot be seen in time, it stays.
+# WORKFILE, if it is not empty, is a file beside the lock's database. If holdfast dies while it exists, the lock stays taken
+# until the lease ends. The watcher then removes it once no process of the group is left; it gives up after 600 looks, and
+# the file stays.
 #
-#   supervise.sh job DIR GRACE EAGER MARK COMMAND [ARG...]
+#   supervise.sh job DIR GRACE EAGER WORKFILE COMMAND [ARG...]
 set -u
 
-# DIR GRACE EAGER MARK COMMAND [ARG...]: becomes the command once holdfast and the watcher say so; in the new group.
+# DIR GRACE EAGER WORKFILE COMMAND [ARG...]: becomes the command once holdfast and the watcher say so; in the new group.
 #
 # A shell of its own, because bash catches SIGINT in a subshell, and loses what it catches on its way into exec; before it
 # says "begun", because nobody sends a signal until then.
@@ -67,6 +67,15 @@ nap() {
   sleep "$1" 2>/dev/null || sleep 1
 }
 
+# Is there certainly no such process or group any more? What we may not signal, as that of another user, is there.
+is_gone() {
+  said=$(LC_ALL=C && export LC_ALL && kill -s 0 -- "$1" 2>&1) && return 1
+  case $said in
+    *'No such process'*) ;;
+    *) return 1 ;;
+  esac
+}
+
 # pass_on ORDER GROUP STOP DIR
 pass_on() {
   case $1 in
@@ -86,7 +95,7 @@ pass_on() {
   esac
 }
 
-# watch DIR GRACE GROUP STOP MARK: passes signals on; STOP is the signal that stops the group. In a group of its own too, so
+# watch DIR GRACE GROUP STOP WORKFILE: passes signals on; STOP is the signal that stops the group. In a group of its own too, so
 # that a SIGKILL to holdfast's group does not reach it, and deaf to the terminal.
 watch_group() {
   trap '' HUP INT QUIT TERM TSTP TTIN TTOU
@@ -130,7 +139,7 @@ watch_group() {
   kill -s CONT "$$"
   [ -n "$5" ] || exit 0
   looks=600
-  while kill -s 0 -- "-$3" || kill -s 0 "$3"; do
+  until is_gone "-$3" && is_gone "$3"; do
     looks=$((looks - 1))
     [ "$looks" -gt 0 ] || exit 0
     nap 0.1

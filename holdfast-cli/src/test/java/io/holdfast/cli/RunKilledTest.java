@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -46,7 +47,16 @@ class RunKilledTest {
     assertThat(second.exitCode()).as(processes::everything).isZero();
     List<String> log = processes.read("log").lines().toList();
     assertThat(log).contains("first").endsWith("second");
-    assertThat(beside()).isEmpty();
+    assertNothingIsLeft();
+  }
+
+  /** The next client deletes what a dead one left, in the background: it may end before. */
+  private void assertNothingIsLeft() {
+    Await.until(
+        "nothing is left",
+        () -> beside().isEmpty()
+            || (processes.holdfast("ls").exitCode() == 0 && beside().isEmpty()),
+        processes::everything);
   }
 
   private List<String> beside() {
@@ -84,7 +94,7 @@ class RunKilledTest {
     assertSecondCameAfter(second());
   }
 
-  /** Nobody is left to say when the command has ended. */
+  /** No process is left to see when the command ends. */
   @Test
   void killedWithItsSupervisorAndItsWatcher_theLeaseDecides() {
     Job first = first("bash");
@@ -95,8 +105,9 @@ class RunKilledTest {
         .filter(each -> each.pid() != processes.pid("grandchild.pid"))
         .filter(each -> each.info().command().orElse("").endsWith("sh"))
         .toList();
-    first.signal("KILL");
+    // first: the watcher must not see the other's end
     all.forEach(ProcessHandle::destroyForcibly);
+    first.signal("KILL");
     assertThat(first.exitCode()).isEqualTo(137);
     assertThat(Processes.isAlive(processes.pid("child.pid"))).isTrue();
     assertThat(processes.answered("run", "-n", "lock", "true").exitCode()).isEqualTo(75);
@@ -105,7 +116,7 @@ class RunKilledTest {
   }
 
   @Test
-  void stopped_isAlive() {
+  void stopped_theLockIsKept() {
     Job first = first("bash");
     processes.stopBetweenWrites(first);
     assertThat(processes.answered("run", "-n", "lock", "true").exitCode()).isEqualTo(75);
@@ -113,6 +124,21 @@ class RunKilledTest {
     Job second = second();
     first.signal("KILL");
     assertSecondCameAfter(second);
+  }
+
+  /** What the watcher may not signal may live: then it does not say that the command has ended. */
+  @ParameterizedTest
+  @ValueSource(strings = {"bash", "sh"})
+  void killed_aCommandOfAnotherUserMayLive(String shell) {
+    Path script = Path.of("src/main/resources/io/holdfast/cli/supervise.sh").toAbsolutePath();
+    assertThat(script).exists();
+    String isGone = "kill() { echo \"kill: (1) - Operation not permitted\" >&2; return 1; }; "
+        + "eval \"$(sed -n '/^is_gone()/,/^}/p' '" + script
+        + "')\"; is_gone -4711 || echo may live; "
+        + "unset -f kill; is_gone -" + Integer.MAX_VALUE + " && echo gone";
+    Job job = processes.start(Map.of(), List.of(shell, "-c", isGone));
+    assertThat(job.exitCode()).as(job::toString).isZero();
+    assertThat(job.stdout()).isEqualTo("may live\ngone\n");
   }
 
   /** It held nothing, and nothing of it stays. */
@@ -128,6 +154,6 @@ class RunKilledTest {
     processes.touch("go");
     assertThat(first.exitCode()).as(first::toString).isZero();
     processes.assertFree("lock");
-    assertThat(beside()).isEmpty();
+    assertNothingIsLeft();
   }
 }

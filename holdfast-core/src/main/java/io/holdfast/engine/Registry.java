@@ -36,7 +36,8 @@ final class Registry implements StoreEvents {
   Claimant newClaimant(Lane lane, Request asking, Mode mode, @Nullable Request only) {
     var options = asking.options;
     ClaimId id = new ClaimId(settings.clientId(), numbers.incrementAndGet());
-    Claim claim = new Claim(id, lane.key, 1, 1, options.leaseFor(), options.fair(), holder(asking));
+    Claim claim = new Claim(
+        id, lane.key, 1, 1, options.leaseFor(), options.fair(), holder(asking), options.renew());
     Claimant claimant = new Claimant(lane, claim, mode, options, only);
     claims.put(id.number(), claimant);
     return claimant;

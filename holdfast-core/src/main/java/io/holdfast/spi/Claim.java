@@ -15,6 +15,8 @@ import java.util.Objects;
  * @param lease how long a grant lasts without renewal
  * @param fair whether it keeps arrival order among those that ask for it
  * @param holder shown to people
+ * @param renewed whether its lease is renewed while it is held; if not, its length may be what the caller counts on, also after
+ *     a crash
  */
 public record Claim(
     ClaimId id,
@@ -23,12 +25,35 @@ public record Claim(
     int capacity,
     Duration lease,
     boolean fair,
-    Holder holder) {
+    Holder holder,
+    boolean renewed) {
   /** Checks that nothing is null. */
   public Claim {
     Objects.requireNonNull(id, "id");
     Objects.requireNonNull(name, "name");
     Objects.requireNonNull(lease, "lease");
     Objects.requireNonNull(holder, "holder");
+  }
+
+  /**
+   * Makes a claim whose lease is renewed while it is held.
+   *
+   * @param id who asks
+   * @param name for which lock
+   * @param weight how much of the capacity it takes
+   * @param capacity how much there is
+   * @param lease how long a grant lasts without renewal
+   * @param fair whether it keeps arrival order among those that ask for it
+   * @param holder shown to people
+   */
+  public Claim(
+      ClaimId id,
+      LockKey name,
+      int weight,
+      int capacity,
+      Duration lease,
+      boolean fair,
+      Holder holder) {
+    this(id, name, weight, capacity, lease, fair, holder, true);
   }
 }

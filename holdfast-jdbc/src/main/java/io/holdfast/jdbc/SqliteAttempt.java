@@ -31,15 +31,24 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
   private static final int LOOKS = 3;
 
   private final SqliteContext context;
+  private final SqliteKeeper keeper;
   private final Waiting waiting;
   private final Claim claim;
   private final Mode mode;
   private final long allowedNanos;
   private final String id;
+  private boolean freedTheDead;
 
-  SqliteAttempt(SqliteContext context, Waiting waiting, Claim claim, Mode mode, Instant giveUpAt) {
+  SqliteAttempt(
+      SqliteContext context,
+      SqliteKeeper keeper,
+      Waiting waiting,
+      Claim claim,
+      Mode mode,
+      Instant giveUpAt) {
     super(context.now());
     this.context = context;
+    this.keeper = keeper;
     this.waiting = waiting;
     this.claim = claim;
     this.mode = mode;
@@ -59,6 +68,9 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
 
   @Override
   void answered(Answer answer) {
+    if (freedTheDead) {
+      keeper.freeDeadClients();
+    }
     if (mode == Mode.QUEUE && answer instanceof Answer.Busy) {
       waiting.add(claim);
     } else {
@@ -81,18 +93,18 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
   private Answer plain(SqliteSession session, Moment now) throws SQLException {
     long nowUs = SqliteContext.micros(now);
     long revision = session.locks.nextRevision(nowUs);
-    String mark = context.marks().own();
+    String file = file();
     // Who waits reads first: it left word, so that the short way is closed to it, and a refusal should not take the
     // write lock.
-    if (!waiting.contains(claim.id()) && session.locks.take(claim, id, mark, revision, nowUs)) {
+    if (!waiting.contains(claim.id()) && session.locks.take(claim, id, file, revision, nowUs)) {
       return granted(revision, now, false);
     }
     for (int look = 0; look < LOOKS; look++) {
       LockRow row = session.locks.read(claim.name().name());
-      if (row != null && isOthers(session, row, nowUs)) {
+      if (row != null && staysTaken(session, row, nowUs)) {
         return busy(session, row, false, nowUs);
       }
-      SqliteLocks.Done done = session.locks.grant(claim, id, mark, revision, nowUs);
+      SqliteLocks.Done done = session.locks.grant(claim, id, file, revision, nowUs);
       if (done != null) {
         return granted(done.revision(), now, done.othersWait());
       }
@@ -105,7 +117,7 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
     long nowUs = SqliteContext.micros(now);
     String name = claim.name().name();
     LockRow row = session.locks.read(name);
-    if (row != null && isOthers(session, row, nowUs)) {
+    if (row != null && staysTaken(session, row, nowUs)) {
       boolean queue = mode == Mode.QUEUE;
       if (queue) {
         enter(session, nowUs);
@@ -114,13 +126,13 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
     }
     boolean own = row != null && row.isTaken(nowUs) && id.equals(row.claim());
     // a try takes what is free, whoever waits for it: it has no place in the queue, and "busy" would not be true
-    JdbcDialect.Head head = own || mode == Mode.TRY ? null : livingHead(session, nowUs);
+    JdbcDialect.Head head = own || mode == Mode.TRY ? null : firstAlive(session, nowUs);
     if (head != null && !head.claim().equals(id)) {
       enter(session, nowUs);
       return BEHIND;
     }
     long revision = session.locks.nextRevision(nowUs);
-    SqliteLocks.Done done = session.locks.grant(claim, id, context.marks().own(), revision, nowUs);
+    SqliteLocks.Done done = session.locks.grant(claim, id, file(), revision, nowUs);
     if (done == null) {
       throw new SQLException("a free lock could not be taken: " + name);
     }
@@ -133,27 +145,41 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
   /** The dead are dropped first, ourselves too: who let his place lapse stands at the end again. */
   private void enter(SqliteSession session, long nowUs) throws SQLException {
     session.queue.dropDead(claim.name().name(), nowUs);
-    session.queue.enter(claim, id, context.marks().own(), nowUs + Waiting.WAITER_LEASE_US);
+    session.queue.enter(claim, id, context.liveness().own(), nowUs + Waiting.WAITER_LEASE_US);
   }
 
-  /** Says whether it is taken by another claim; if that is a dead client's, it is taken from it. */
-  private boolean isOthers(SqliteSession session, LockRow row, long nowUs) throws SQLException {
+  /** Says whether another claim has it, after freeing it if the client of that has died. */
+  private boolean staysTaken(SqliteSession session, LockRow row, long nowUs) throws SQLException {
     if (!row.isTaken(nowUs) || id.equals(row.claim())) {
       return false;
     }
-    return row.claim() == null
-        || !context.marks().bury(session, session.locks.mark(row.name(), row.claim()));
+    String holder = row.claim();
+    return holder == null
+        || !freeIfDead(session, holder, () -> session.locks.clientFile(row.name(), holder));
   }
 
-  private JdbcDialect.@Nullable Head livingHead(SqliteSession session, long nowUs)
+  private boolean freeIfDead(SqliteSession session, String other, SqliteLiveness.FileOfRow file)
       throws SQLException {
-    JdbcDialect.Head head;
-    do {
-      head = session.queue.head(claim.name().name(), nowUs);
-    } while (head != null
-        && !head.claim().equals(id)
-        && context.marks().bury(session, session.queue.mark(head.claim())));
-    return head;
+    boolean freed = context.liveness().freeIfDead(session, other, file);
+    freedTheDead |= freed;
+    return freed;
+  }
+
+  private JdbcDialect.@Nullable Head firstAlive(SqliteSession session, long nowUs)
+      throws SQLException {
+    while (true) {
+      JdbcDialect.Head head = session.queue.head(claim.name().name(), nowUs);
+      if (head == null
+          || head.claim().equals(id)
+          || !freeIfDead(session, head.claim(), () -> session.queue.clientFile(head.claim()))) {
+        return head;
+      }
+    }
+  }
+
+  /** The client's file for a row; none for a lease that is not renewed, on whose length the caller may count after a crash. */
+  private @Nullable String file() {
+    return claim.renewed() ? context.liveness().own() : null;
   }
 
   private Answer busy(SqliteSession session, LockRow row, boolean queued, long nowUs)

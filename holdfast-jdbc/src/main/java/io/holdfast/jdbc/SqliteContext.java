@@ -17,18 +17,18 @@ import java.util.concurrent.TimeUnit;
  * @param store its address for people
  * @param runtime what the engine lent
  * @param events whom to tell
- * @param marks by what clients that died are known
+ * @param liveness detects clients that have died
  */
 record SqliteContext(
     SqliteOptions options,
     String store,
     StoreRuntime runtime,
     StoreEvents events,
-    SqliteMarks marks) {
+    SqliteLiveness liveness) {
   private static final long IDLE_SECONDS = 10;
 
   SqliteContext(SqliteOptions options, String store, StoreRuntime runtime, StoreEvents events) {
-    this(options, store, runtime, events, new SqliteMarks(options, store, runtime.ticker()));
+    this(options, store, runtime, events, new SqliteLiveness(options, store, runtime.ticker()));
   }
 
   Moment now() {

@@ -44,15 +44,15 @@ final class SqliteEyes implements Waiting.Eyes {
       long version = session.dataVersion();
       // What one connection counts says nothing about the count of the next.
       boolean isUnchanged = session == latestSession && version == latestVersion;
-      Waiting.Found found = judge.of(
-          new Seen(context.marks(), session, SqliteContext.micros(context.now()), isUnchanged));
+      Waiting.Found found =
+          judge.of(new Seen(context, session, SqliteContext.micros(context.now()), isUnchanged));
       latestSession = session;
       latestVersion = version;
       return found;
     });
   }
 
-  private record Seen(SqliteMarks marks, SqliteSession session, long nowUs, boolean isUnchanged)
+  private record Seen(SqliteContext context, SqliteSession session, long nowUs, boolean isUnchanged)
       implements Waiting.View {
     @Override
     public @Nullable LockRow row(LockKey name) throws SQLException {
@@ -61,29 +61,26 @@ final class SqliteEyes implements Waiting.Eyes {
 
     @Override
     public long dueUs(LockRow row) throws SQLException {
-      String mark = row.claim() == null || !row.isTaken(nowUs)
-          ? null
-          : session.locks.mark(row.name(), row.claim());
-      if (mark == null) {
+      String holder = row.isTaken(nowUs) && !row.isOf(context.client()) ? row.claim() : null;
+      if (holder == null) {
         return row.untilUs();
       }
-      return marks.isDead(mark)
+      return context.liveness().isDead(holder, () -> session.locks.clientFile(row.name(), holder))
           ? nowUs
-          : Math.min(row.untilUs(), nowUs + SqliteMarks.LOOK_EVERY_US);
+          : Math.min(row.untilUs(), nowUs + SqliteLiveness.LOOK_EVERY_US);
     }
 
     @Override
     public JdbcDialect.@Nullable Head head(LockKey name) throws SQLException {
       JdbcDialect.Head head = session.queue.head(name.name(), nowUs);
-      String mark = head == null ? null : session.queue.mark(head.claim());
-      if (head == null || mark == null) {
-        return head;
+      if (head == null) {
+        return null;
       }
-      // the next attempt finds out who is behind one that died
-      return marks.isDead(mark)
+      // the next attempt deletes a dead waiter, and finds the one behind it
+      return context.liveness().isDead(head.claim(), () -> session.queue.clientFile(head.claim()))
           ? null
           : new JdbcDialect.Head(
-              head.claim(), Math.min(head.untilUs(), nowUs + SqliteMarks.LOOK_EVERY_US));
+              head.claim(), Math.min(head.untilUs(), nowUs + SqliteLiveness.LOOK_EVERY_US));
     }
 
     /**

@@ -97,8 +97,8 @@ final class SqliteKeeper {
   }
 
   /**
-   * Deletes rows of locks that nobody has used for the retention, and those of waiters that died, now if nobody did so
-   * within the last hour, and every hour. In the background, and in small steps: what is to be kept meanwhile comes in
+   * Frees what dead clients held, now and every hour. Deletes rows of locks that were not used for the retention, and those of
+   * waiters that died, every hour, and now if no client did so within the last hour. In the background, and in small steps: what is to be kept meanwhile comes in
    * between. A second call does nothing.
    */
   void cleanFromNowOn(long cleanedUs) {
@@ -106,7 +106,7 @@ final class SqliteKeeper {
       if (isDue(cleanedUs)) {
         cleanInBackground();
       } else {
-        step(this::endDeadClients);
+        freeDeadClients();
       }
       cleanLater();
     }
@@ -129,7 +129,7 @@ final class SqliteKeeper {
   }
 
   private void cleanInBackground() {
-    step(this::endDeadClients);
+    freeDeadClients();
     step(() -> {
       if (lane.call(context.now(), this::mayClean)) {
         step(this::deleteDeadWaiters);
@@ -138,8 +138,15 @@ final class SqliteKeeper {
     });
   }
 
-  private void endDeadClients() {
-    context.marks().clean(work -> lane.call(context.now(), work));
+  /** Frees what dead clients held, and deletes what they left, in the background. */
+  void freeDeadClients() {
+    step(() -> {
+      for (SqliteClientFile file : context.liveness().find()) {
+        if (file.isOfAnotherProcess()) {
+          step(() -> lane.call(context.now(), session -> context.liveness().clean(session, file)));
+        }
+      }
+    });
   }
 
   /** Does some of the cleaning, behind what the lane has to do already. */

@@ -22,12 +22,12 @@ final class SqliteLocks {
 
   private static final String TAKE = """
       UPDATE holdfast_lock SET rev = ?1, claim = ?2, since_us = ?3, until_us = ?4,
-        client = ?5, host = ?6, pid = ?7, thread = ?8, note = ?9, mark = ?11
+        client = ?5, host = ?6, pid = ?7, thread = ?8, note = ?9, client_file = ?11
       WHERE name = ?10 AND until_us <= ?3 AND rev < ?1 AND wanted_us <= ?3""";
 
   /** Grants a free lock, or confirms a hold and extends it: then revision and start stay. No row: somebody else has it. */
   private static final String GRANT = """
-      INSERT INTO holdfast_lock (name, rev, claim, since_us, until_us, client, host, pid, thread, note, mark)
+      INSERT INTO holdfast_lock (name, rev, claim, since_us, until_us, client, host, pid, thread, note, client_file)
       VALUES (?10, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?11)
       ON CONFLICT (name) DO UPDATE SET
         rev = CASE WHEN until_us > ?3 THEN rev ELSE max(rev + 1, excluded.rev) END,
@@ -35,12 +35,12 @@ final class SqliteLocks {
         claim = excluded.claim, until_us = excluded.until_us,
         wanted_us = CASE WHEN wanted_by = ?12 THEN 0 ELSE wanted_us END,
         client = excluded.client, host = excluded.host, pid = excluded.pid,
-        thread = excluded.thread, note = excluded.note, mark = excluded.mark
+        thread = excluded.thread, note = excluded.note, client_file = excluded.client_file
       WHERE until_us <= ?3 OR claim = ?2
       RETURNING rev, wanted_us > ?3 AND wanted_by <> ?12""";
 
   static final String NOBODY =
-      "claim = NULL, client = NULL, host = NULL, pid = NULL, thread = NULL, note = NULL, mark = NULL";
+      "claim = NULL, client = NULL, host = NULL, pid = NULL, thread = NULL, note = NULL, client_file = NULL";
 
   private static final String FREE = "UPDATE holdfast_lock SET until_us = 0, " + NOBODY
       + " WHERE name = ?1 AND claim = ?2 AND until_us > ?3 AND wanted_us <= ?3";
@@ -61,14 +61,14 @@ final class SqliteLocks {
   private static final String UNWANT =
       "UPDATE holdfast_lock SET wanted_us = 0 WHERE name = ?1 AND wanted_by = ?2 AND wanted_us > 0";
 
-  private static final String MARK =
-      "SELECT mark FROM holdfast_lock WHERE name = ?1 AND claim = ?2";
+  private static final String CLIENT_FILE =
+      "SELECT client_file FROM holdfast_lock WHERE name = ?1 AND claim = ?2";
 
-  private static final String IS_NAMED =
-      "SELECT EXISTS (SELECT 1 FROM holdfast_lock WHERE mark = ?1 AND until_us > ?2)";
+  private static final String HOLDS =
+      "SELECT EXISTS (SELECT 1 FROM holdfast_lock WHERE client_file = ?1 AND until_us > ?2)";
 
-  private static final String END_OF =
-      "UPDATE holdfast_lock SET until_us = 0, " + NOBODY + " WHERE mark = ?1 AND until_us > ?2";
+  private static final String FREE_ALL = "UPDATE holdfast_lock SET until_us = 0, " + NOBODY
+      + " WHERE client_file = ?1 AND until_us > ?2";
 
   private final PreparedStatement take;
   private final PreparedStatement grant;
@@ -78,9 +78,9 @@ final class SqliteLocks {
   private final PreparedStatement want;
   private final PreparedStatement unwant;
   private final PreparedStatement read;
-  private final PreparedStatement mark;
-  private final PreparedStatement isNamed;
-  private final PreparedStatement endOf;
+  private final PreparedStatement clientFile;
+  private final PreparedStatement holds;
+  private final PreparedStatement freeAllOf;
   private long latestRevision;
 
   SqliteLocks(SqliteConnection connection) throws SQLException {
@@ -92,9 +92,9 @@ final class SqliteLocks {
     want = connection.prepare(WANT);
     unwant = connection.prepare(UNWANT);
     read = connection.prepare(EVERY_COLUMN + " WHERE name = ?1");
-    mark = connection.prepare(MARK);
-    isNamed = connection.prepare(IS_NAMED);
-    endOf = connection.prepare(END_OF);
+    clientFile = connection.prepare(CLIENT_FILE);
+    holds = connection.prepare(HOLDS);
+    freeAllOf = connection.prepare(FREE_ALL);
   }
 
   /** What {@link #grant}, {@link #end} and {@link #keep} found; {@link #end} gives no revision. */
@@ -110,17 +110,17 @@ final class SqliteLocks {
   }
 
   /** Takes a lock that exists, is free, and has nobody waiting; false says nothing about why not. */
-  boolean take(Claim claim, String id, @Nullable String mark, long revision, long nowUs)
+  boolean take(Claim claim, String id, @Nullable String clientFile, long revision, long nowUs)
       throws SQLException {
-    bindGrant(take, claim, id, mark, revision, nowUs);
+    bindGrant(take, claim, id, clientFile, revision, nowUs);
     return take.executeUpdate() == 1;
   }
 
   /** Takes a lock that is free or this claim's own; null if somebody else has it. */
   @Nullable
-  Done grant(Claim claim, String id, @Nullable String mark, long revision, long nowUs)
+  Done grant(Claim claim, String id, @Nullable String clientFile, long revision, long nowUs)
       throws SQLException {
-    bindGrant(grant, claim, id, mark, revision, nowUs);
+    bindGrant(grant, claim, id, clientFile, revision, nowUs);
     grant.setString(12, claim.id().client());
     return done(grant);
   }
@@ -129,7 +129,7 @@ final class SqliteLocks {
       PreparedStatement to,
       Claim claim,
       String id,
-      @Nullable String mark,
+      @Nullable String clientFile,
       long revision,
       long nowUs)
       throws SQLException {
@@ -144,7 +144,7 @@ final class SqliteLocks {
     to.setString(8, holder.thread());
     to.setString(9, holder.note());
     to.setString(10, claim.name().name());
-    to.setString(11, mark);
+    to.setString(11, clientFile);
   }
 
   private static long micros(Claim claim) {
@@ -216,30 +216,30 @@ final class SqliteLocks {
     unwant.executeUpdate();
   }
 
-  /** What names the file of the client that holds a lock by this claim; null if there is none. */
+  /** The file of the client that holds a lock with this claim; null if the row names none. */
   @Nullable
-  String mark(String name, String id) throws SQLException {
-    mark.setString(1, name);
-    mark.setString(2, id);
-    try (ResultSet row = mark.executeQuery()) {
+  String clientFile(String name, String id) throws SQLException {
+    clientFile.setString(1, name);
+    clientFile.setString(2, id);
+    try (ResultSet row = clientFile.executeQuery()) {
       return row.next() ? row.getString(1) : null;
     }
   }
 
-  /** Says whether a lock is held by the client that has this file. */
-  boolean isNamed(String mark, long nowUs) throws SQLException {
-    isNamed.setString(1, mark);
-    isNamed.setLong(2, nowUs);
-    try (ResultSet row = isNamed.executeQuery()) {
+  /** Says whether the client of this file holds a lock. */
+  boolean holds(String clientFile, long nowUs) throws SQLException {
+    holds.setString(1, clientFile);
+    holds.setLong(2, nowUs);
+    try (ResultSet row = holds.executeQuery()) {
       return row.next() && row.getBoolean(1);
     }
   }
 
-  /** Frees all that the client holds that had this file; returns how many. */
-  int endOf(String mark, long nowUs) throws SQLException {
-    endOf.setString(1, mark);
-    endOf.setLong(2, nowUs);
-    return endOf.executeUpdate();
+  /** Frees all locks of the client of this file; returns how many. */
+  int freeAllOf(String clientFile, long nowUs) throws SQLException {
+    freeAllOf.setString(1, clientFile);
+    freeAllOf.setLong(2, nowUs);
+    return freeAllOf.executeUpdate();
   }
 
   @Nullable

@@ -16,14 +16,14 @@ import java.util.regex.Pattern;
  * @param retention how long a released lock's row stays, measured from its revision: what keeps tokens growing
  * @param pollAtMost the longest that a waiter does not look
  * @param networkFile whether a file on a network file system is taken
- * @param workMark names the mark of work that may go on when this process has died, empty if there is none
+ * @param workId names the file that says that work of this process may outlive it, empty if there is none
  */
 record SqliteOptions(
-    Path path, Duration retention, Duration pollAtMost, boolean networkFile, String workMark) {
+    Path path, Duration retention, Duration pollAtMost, boolean networkFile, String workId) {
   static final Duration RETENTION = Duration.ofHours(24);
   static final Duration POLL = Duration.ofMillis(25);
 
-  private static final Pattern WORK_MARK = Pattern.compile("[0-9A-Za-z]{1,40}");
+  private static final Pattern WORK_ID = Pattern.compile("[0-9A-Za-z]{1,40}");
 
   private static final Duration SHORTEST_RETENTION = Duration.ofMinutes(1);
   private static final Duration LONGEST_RETENTION = Duration.ofDays(3660);
@@ -41,7 +41,7 @@ record SqliteOptions(
    */
   static SqliteOptions of(StoreAddress address) {
     String store = address.toString();
-    address.requireOnly("retention", "poll", "network-file", "work-mark");
+    address.requireOnly("retention", "poll", "network-file", "work-id");
     if (address.url().indexOf('?') >= 0) {
       throw new ConfigurationException(
           "a SQLite address takes only holdfast.* parameters, but has \""
@@ -55,7 +55,7 @@ record SqliteOptions(
         address.duration("retention", RETENTION, SHORTEST_RETENTION, LONGEST_RETENTION),
         address.duration("poll", POLL, SHORTEST_POLL, LONGEST_POLL),
         allow(address),
-        workMark(address));
+        workId(address));
   }
 
   private static Path path(String text, String store) {
@@ -79,11 +79,11 @@ record SqliteOptions(
     }
   }
 
-  private static String workMark(StoreAddress address) {
-    String id = address.option("work-mark").orElse("");
-    if (address.option("work-mark").isPresent() && !WORK_MARK.matcher(id).matches()) {
+  private static String workId(StoreAddress address) {
+    String id = address.option("work-id").orElse("");
+    if (address.option("work-id").isPresent() && !WORK_ID.matcher(id).matches()) {
       throw new ConfigurationException(
-          "holdfast.work-mark must be 1 to 40 letters and digits, not \"" + id + "\"",
+          "holdfast.work-id must be 1 to 40 letters and digits, not \"" + id + "\"",
           address.toString(),
           null);
     }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SqliteQueue {
   static final String EVERY_COLUMN =
-      "SELECT seq, name, claim, until_us, client, host, pid, thread, note, mark FROM holdfast_waiter";
+      "SELECT seq, name, claim, until_us, client, host, pid, thread, note, client_file FROM holdfast_waiter";
 
   private final PreparedStatement enter;
   private final PreparedStatement leave;
@@ -26,12 +26,13 @@ final class SqliteQueue {
   private final PreparedStatement dropSomeDead;
   private final PreparedStatement head;
   private final PreparedStatement count;
-  private final PreparedStatement mark;
-  private final PreparedStatement endOf;
+  private final PreparedStatement holds;
+  private final PreparedStatement clientFile;
+  private final PreparedStatement deleteAllOf;
 
   SqliteQueue(SqliteConnection connection) throws SQLException {
     enter = connection.prepare("""
-            INSERT INTO holdfast_waiter (name, claim, until_us, client, host, pid, thread, note, mark)
+            INSERT INTO holdfast_waiter (name, claim, until_us, client, host, pid, thread, note, client_file)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
             ON CONFLICT (claim) DO UPDATE SET until_us = excluded.until_us""");
     leave = connection.prepare("DELETE FROM holdfast_waiter WHERE claim = ?1");
@@ -42,14 +43,17 @@ final class SqliteQueue {
         + " (SELECT seq FROM holdfast_waiter WHERE until_us <= ?1 LIMIT ?2)");
     head = connection.prepare(
         "SELECT claim, until_us FROM holdfast_waiter WHERE name = ?1 AND until_us > ?2 ORDER BY seq LIMIT 1");
-    mark = connection.prepare("SELECT mark FROM holdfast_waiter WHERE claim = ?1");
-    endOf = connection.prepare("DELETE FROM holdfast_waiter WHERE mark = ?1");
+    clientFile = connection.prepare("SELECT client_file FROM holdfast_waiter WHERE claim = ?1");
+    holds =
+        connection.prepare("SELECT EXISTS (SELECT 1 FROM holdfast_waiter WHERE client_file = ?1)");
+    deleteAllOf = connection.prepare("DELETE FROM holdfast_waiter WHERE client_file = ?1");
     count = connection.prepare(
         "SELECT count(*) FROM holdfast_waiter WHERE name = ?1 AND until_us > ?2");
   }
 
   /** Goes to the end of the queue, or stays where it stands already, with a full lease. */
-  void enter(Claim claim, String id, @Nullable String mark, long untilUs) throws SQLException {
+  void enter(Claim claim, String id, @Nullable String clientFile, long untilUs)
+      throws SQLException {
     Holder holder = claim.holder();
     enter.setString(1, claim.name().name());
     enter.setString(2, id);
@@ -59,7 +63,7 @@ final class SqliteQueue {
     enter.setLong(6, holder.pid());
     enter.setString(7, holder.thread());
     enter.setString(8, holder.note());
-    enter.setString(9, mark);
+    enter.setString(9, clientFile);
     enter.executeUpdate();
   }
 
@@ -97,19 +101,27 @@ final class SqliteQueue {
     }
   }
 
-  /** What names the file of the client that waits with this claim; null if there is none. */
+  /** The file of the client that waits with this claim; null if the row names none. */
   @Nullable
-  String mark(String id) throws SQLException {
-    mark.setString(1, id);
-    try (ResultSet row = mark.executeQuery()) {
+  String clientFile(String id) throws SQLException {
+    clientFile.setString(1, id);
+    try (ResultSet row = clientFile.executeQuery()) {
       return row.next() ? row.getString(1) : null;
     }
   }
 
-  /** Deletes all waiters of the client that had this file; returns how many. */
-  int endOf(String mark) throws SQLException {
-    endOf.setString(1, mark);
-    return endOf.executeUpdate();
+  /** Says whether the client of this file has a waiter. */
+  boolean holds(String clientFile) throws SQLException {
+    holds.setString(1, clientFile);
+    try (ResultSet row = holds.executeQuery()) {
+      return row.next() && row.getBoolean(1);
+    }
+  }
+
+  /** Deletes all waiters of the client of this file; returns how many. */
+  int deleteAllOf(String clientFile) throws SQLException {
+    deleteAllOf.setString(1, clientFile);
+    return deleteAllOf.executeUpdate();
   }
 
   int count(String name, long nowUs) throws SQLException {

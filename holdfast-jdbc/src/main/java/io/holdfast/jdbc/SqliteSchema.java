@@ -9,8 +9,8 @@ import java.util.List;
  *
  * <p>Times are microseconds since the epoch. A lock is taken while {@code until_us} is ahead of now; then {@code claim}
  * says by whom, or is null while a finished hold's {@code holdAtLeast} keeps the lock. A row outlives its hold: it is
- * what makes the next revision greater. {@code mark} names the file by which others see that the client has died ({@link
- * SqliteMarks}), or is null. Names are compared by their bytes: {@code TEXT} with SQLite's default collation
+ * what makes the next revision greater. {@code client_file} is that by which others see that the client has died ({@link
+ * SqliteLiveness}), or is null. Names are compared by their bytes: {@code TEXT} with SQLite's default collation
  * is {@code memcmp} of UTF-8. The rows sit in the primary key itself ({@code WITHOUT ROWID}), so that a change touches
  * one page, and there is no second index that every acquire would have to change too.
  */
@@ -30,7 +30,7 @@ final class SqliteSchema {
         until_us INTEGER NOT NULL,
         wanted_us INTEGER NOT NULL DEFAULT 0,
         wanted_by TEXT,
-        client TEXT, host TEXT, pid INTEGER, thread TEXT, note TEXT, mark TEXT
+        client TEXT, host TEXT, pid INTEGER, thread TEXT, note TEXT, client_file TEXT
       ) STRICT, WITHOUT ROWID""";
 
   private static final String WAITERS = """
@@ -39,7 +39,7 @@ final class SqliteSchema {
         name TEXT NOT NULL,
         claim TEXT NOT NULL UNIQUE,
         until_us INTEGER NOT NULL,
-        client TEXT, host TEXT, pid INTEGER, thread TEXT, note TEXT, mark TEXT
+        client TEXT, host TEXT, pid INTEGER, thread TEXT, note TEXT, client_file TEXT
       ) STRICT""";
 
   private static final String WAITERS_BY_NAME =

@@ -49,6 +49,11 @@ import org.jspecify.annotations.Nullable;
  *
  * The store's time is the wall clock of the machine, in steps of a millisecond.
  *
+ * <h2>Death of a process</h2>
+ *
+ * If a process dies, the locks that it held are free within a second on Linux. On other systems, or if its death is not
+ * certain, they are free when their leases end.
+ *
  * <h2>Failure</h2>
  *
  * A file that is not usable (missing folder, network file system, another program's, damaged, newer, read-only, full
@@ -119,8 +124,10 @@ public final class SqliteStore implements LockStore {
                 + " on or dies: nobody can acquire or renew meanwhile, so that holds may be lost.",
             "A forced release ends a hold without its holder's consent.",
             "fair keeps the order among those that ask for it; others can take a free lock past them.",
-            "A program that opens and closes the file by other means within the same process breaks SQLite's locks on"
-                + " it."));
+            "A program that opens and closes the file, or the process's own file beside it, by other means within the same"
+                + " process breaks the operating system's locks on it: others can then hold the same locks.",
+            "If a process dies, the locks that it held are free within a second on Linux. On other systems, or if its death is"
+                + " not certain, they are free when their leases end."));
   }
 
   @Override
@@ -187,7 +194,8 @@ public final class SqliteStore implements LockStore {
     Started parts = started();
     return parts
         .writer()
-        .submit(new SqliteAttempt(parts.context(), parts.waiting(), claim, mode, giveUpAt));
+        .submit(new SqliteAttempt(
+            parts.context(), parts.keeper(), parts.waiting(), claim, mode, giveUpAt));
   }
 
   @Override
@@ -261,7 +269,7 @@ public final class SqliteStore implements LockStore {
       parts.writer().close();
       parts.keeper().close();
       parts.reader().close();
-      parts.context().marks().close();
+      parts.context().liveness().close();
     }
   }
 }

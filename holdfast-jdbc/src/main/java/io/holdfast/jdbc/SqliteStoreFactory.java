@@ -16,10 +16,11 @@ import java.util.Set;
  *   <li>{@code holdfast.poll}: the longest that a waiter does not look, {@code 2ms} to {@code 10s}. More wakes a waiting
  *       process less often, and a waiter later. Default {@code 25ms}.
  *   <li>{@code holdfast.network-file=allow}: take a file on a network file system.
- *   <li>{@code holdfast.work-mark=ID}, letters and digits: for a process whose work under a lock may go on after the process
- *       itself has died, as that of a command that it starts. Such a process makes the file {@code PATH.ID.work}, with the
- *       path's links followed, before the work begins, and sees to it that the file is there until the work has ended. While
- *       it is, a lock of the process that died is free only when its lease has ended. {@code holdfast run} does so.
+ *   <li>{@code holdfast.work-id=ID}, 1 to 40 letters and digits: for work that may outlive the process, such as a command that it
+ *       starts. The process creates the file {@code PATH.ID.work}, links in the path resolved, with the lock held and before
+ *       the work begins; it, or a helper that survives it, removes the file when the work has ended. If the process dies while
+ *       the file exists, its locks are free only when their leases end; another client may delete the file then. {@code
+ *       holdfast run} uses it.
  * </ul>
  */
 public final class SqliteStoreFactory implements LockStoreFactory {

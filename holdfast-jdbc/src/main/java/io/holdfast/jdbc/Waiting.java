@@ -113,7 +113,7 @@ final class Waiting {
     @Nullable
     LockRow row(LockKey name) throws SQLException;
 
-    /** When a lock is free although nothing changes: when its lease ends, or it is to be looked at again before. */
+    /** When to read a row again although nothing has changed: when its lease ends, or sooner, to see whether its holder lives. */
     default long dueUs(LockRow row) throws SQLException {
       return row.untilUs();
     }

@@ -13,13 +13,13 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -35,9 +35,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A process that has died holds nothing any more, whatever its leases say; and nothing else is taken for that. */
 class SqliteDeathTest {
-  /** Longer than a look, which may be left out until then. */
-  private static final Duration A_LOOK = Duration.ofNanos(SqliteMarks.LOOK_EVERY_US * 1000);
-
   @TempDir
   private Path folder;
 
@@ -93,6 +90,23 @@ class SqliteDeathTest {
         .isZero();
   }
 
+  private static String stat(Process process) {
+    try {
+      String stat = Files.readString(Path.of("/proc/" + process.pid() + "/stat"));
+      return stat.substring(stat.lastIndexOf(')') + 2).split(" ", 2)[0];
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Stopped within a transaction, it would keep all others from writing. Its own file is locked from 0 to the end. */
+  private static boolean isWriting(Process process) throws IOException {
+    try (Stream<String> locks = Files.lines(Path.of("/proc/locks"))) {
+      return locks.anyMatch(
+          line -> line.contains(" WRITE " + process.pid() + " ") && !line.endsWith(" 0 EOF"));
+    }
+  }
+
   @AfterEach
   void endProcesses() throws InterruptedException {
     for (Process process : processes) {
@@ -110,7 +124,17 @@ class SqliteDeathTest {
     }
   }
 
-  private boolean isFree(String lock) throws Exception {
+  /** Whether a client of this process gets the lock now. */
+  private boolean acquires(String lock) {
+    try (Client client = new Client(file()).connect()) {
+      Claim claim = client.claim(lock);
+      boolean granted = client.attempt(claim, Mode.TRY) instanceof Answer.Granted;
+      client.end(claim);
+      return granted;
+    }
+  }
+
+  private boolean anotherProcessAcquires(String lock) throws Exception {
     holder("try", lock);
     return said().equals("Granted");
   }
@@ -130,7 +154,8 @@ class SqliteDeathTest {
       assertThat(client.granted(client.claim("b"))).isNotNull();
       assertThat(Client.get(client.store.inspect(a.name())).orElseThrow().token())
           .isGreaterThan(before);
-      assertThat(beside()).as("the file of the living one").hasSize(1);
+      // that of the living one
+      Patience.until(() -> beside().size() == 1);
     }
     assertThat(beside()).isEmpty();
   }
@@ -157,37 +182,41 @@ class SqliteDeathTest {
       client.granted(held);
       Process first = holder("wait", "a");
       try (Client second = new Client(file()).connect()) {
+        sql("UPDATE holdfast_waiter SET until_us = until_us + 3600000000");
         Claim waiting = second.fair("a");
         assertThat(second.busy(waiting).queued()).isTrue();
         kill(first);
-        sql("UPDATE holdfast_waiter SET until_us = until_us + 3600000000 WHERE seq = 1");
         client.end(held);
         assertThat(second.told.poll(20, TimeUnit.SECONDS)).isEqualTo(waiting.id());
         Patience.until(() -> second.attempt(waiting, Mode.QUEUE) instanceof Answer.Granted);
-        assertThat(beside()).hasSize(2);
+        Patience.until(() -> beside().size() == 2);
       }
     }
   }
 
   @Test
-  void stopped_isAlive() throws Exception {
+  void stoppedHolder_keepsItsLock() throws Exception {
     Process stopped = holder("hold", "a");
-    signal("STOP", stopped);
-    assertThat(isFree("a")).isFalse();
-    assertThat(beside()).as("its own, and that of the process which tried").hasSize(2);
+    do {
+      signal("CONT", stopped);
+      signal("STOP", stopped);
+      Patience.until(() -> stat(stopped).equals("T"));
+    } while (isWriting(stopped));
+    assertThat(acquires("a")).isFalse();
+    assertThat(beside()).as("its own").hasSize(1);
     signal("CONT", stopped);
     kill(stopped);
-    assertThat(isFree("a")).isTrue();
+    assertThat(acquires("a")).isTrue();
   }
 
-  /** Alive, but closed: what it did not release is left to its lease, also when the process has ended later. */
+  /** If a client closes without a release, the lease decides. */
   @Test
   void closed_leavesItsLocksToTheirLeases() throws Exception {
     try (Client client = new Client(file()).connect()) {
       client.granted(client.claim("a"));
     }
     assertThat(beside()).isEmpty();
-    assertThat(isFree("a")).isFalse();
+    assertThat(acquires("a")).isFalse();
   }
 
   /** One that only looks makes no file. */
@@ -202,9 +231,9 @@ class SqliteDeathTest {
     }
   }
 
-  /** The file may be used by whoever may use the database. */
+  /** A process that may use the database may use the file. */
   @Test
-  void itsModeIsTheDatabases() throws Exception {
+  void clientFile_hasTheDatabasesMode() throws Exception {
     try (Client client = new Client(file()).connect()) {
       Files.setPosixFilePermissions(file(), PosixFilePermissions.fromString("rw-rw----"));
       client.granted(client.claim("a"));
@@ -219,14 +248,14 @@ class SqliteDeathTest {
    * lock that says that the process lives.
    */
   @Test
-  void sameProcess_isNeverLookedAt() throws Exception {
+  void sameProcess_keepsItsOwnFilesLocked() throws Exception {
     try (Client holds = new Client(file()).connect();
         Client same = new Client(file()).connect()) {
       holds.granted(holds.claim("a"));
       assertThat(same.attempt(same.claim("a"), Mode.TRY)).isInstanceOf(Answer.Busy.class);
-      assertThat(isFree("a")).as("after the same class loader").isFalse();
+      assertThat(anotherProcessAcquires("a")).as("after the same class loader").isFalse();
       tryInAnotherLoader("a");
-      assertThat(isFree("a")).as("after another class loader").isFalse();
+      assertThat(anotherProcessAcquires("a")).as("after another class loader").isFalse();
       assertThat(holds.keep(holds.claim("a"))).isNotNull();
     }
   }
@@ -241,8 +270,8 @@ class SqliteDeathTest {
     }
     ClassLoader driver = Connection.class.getClassLoader();
     try (URLClassLoader loader = new ChildFirst(urls.toArray(URL[]::new), driver)) {
-      Class<?> marks = loader.loadClass(SqliteMark.class.getName());
-      assertThat(marks).isNotSameAs(SqliteMark.class);
+      Class<?> marks = loader.loadClass(SqliteClientFile.class.getName());
+      assertThat(marks).isNotSameAs(SqliteClientFile.class);
       Class<?> trying = loader.loadClass(Trying.class.getName());
       var method = trying.getDeclaredMethod("run", String.class, String.class);
       method.setAccessible(true);
@@ -285,25 +314,26 @@ class SqliteDeathTest {
     }
   }
 
-  private String mark() throws SQLException {
+  private String fileInRow() throws SQLException {
     try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + file());
         Statement run = connection.createStatement();
-        ResultSet row = run.executeQuery("SELECT mark FROM holdfast_lock WHERE name = 'a'")) {
+        ResultSet row =
+            run.executeQuery("SELECT client_file FROM holdfast_lock WHERE name = 'a'")) {
       return row.getString(1);
     }
   }
 
-  /** What says nothing: then the lease decides. */
+  /** No row, file, inode or boot that proves a death. */
   @ParameterizedTest
   @ValueSource(strings = {"no name", "no file", "another file", "a folder", "another boot"})
-  void saysNothing_theLeaseDecides(String what) throws Exception {
+  void uncertainDeath_theLeaseDecides(String what) throws Exception {
     Process dead = holder("hold", "a");
     Path its = folder.resolve(beside().get(0));
-    String mark = mark();
-    assertThat(mark).endsWith(its.getFileName().toString().substring("locks.db.".length()));
+    String inRow = fileInRow();
+    assertThat(inRow).endsWith(its.getFileName().toString().substring("locks.db.".length()));
     kill(dead);
     switch (what) {
-      case "no name" -> sql("UPDATE holdfast_lock SET mark = NULL");
+      case "no name" -> sql("UPDATE holdfast_lock SET client_file = NULL");
       case "no file" -> Files.delete(its);
       case "another file" -> {
         Files.move(its, folder.resolve("kept"));
@@ -314,55 +344,56 @@ class SqliteDeathTest {
         Files.createDirectory(its);
       }
       default -> {
-        String boot = mark.substring(mark.indexOf(' ') + 1, mark.indexOf('.'));
+        String boot = inRow.substring(inRow.indexOf(' ') + 1, inRow.indexOf('.'));
         String other = boot.equals("00000000") ? "11111111" : "00000000";
-        sql("UPDATE holdfast_lock SET mark = replace(mark, '" + boot + "', '" + other + "')");
+        sql("UPDATE holdfast_lock SET client_file = replace(client_file, '" + boot + "', '" + other
+            + "')");
         Files.move(its, folder.resolve(its.getFileName().toString().replace(boot, other)));
       }
     }
-    assertThat(isFree("a")).isFalse();
-    assertThat(isFree("a")).as("after somebody has cleaned up").isFalse();
+    assertThat(acquires("a")).isFalse();
+    assertThat(acquires("a")).as("after another client has cleaned").isFalse();
   }
 
   /** Root may open everything. */
   @Test
-  void aFileThatMayNotBeOpened_saysNothing() throws Exception {
+  void unreadableFile_theLeaseDecides() throws Exception {
     Assumptions.assumeFalse(System.getProperty("user.name").equals("root"), "run as root");
     Process dead = holder("hold", "a");
     Files.setPosixFilePermissions(
         folder.resolve(beside().get(0)), PosixFilePermissions.fromString("---------"));
     kill(dead);
-    assertThat(isFree("a")).isFalse();
+    assertThat(acquires("a")).isFalse();
   }
 
   /** As long as its work may go on, the death of a process is no reason. */
   @Test
-  void markOfItsWork_isWaitedFor() throws Exception {
+  void workFile_keepsTheLockTaken() throws Exception {
     Path work = folder.resolve("locks.db.w0rk.work");
-    Process dead = holderOf("sqlite:" + file() + "?holdfast.work-mark=w0rk", "hold", "a");
+    Process dead = holderOf("sqlite:" + file() + "?holdfast.work-id=w0rk", "hold", "a");
     Files.createFile(work);
     kill(dead);
-    assertThat(isFree("a")).isFalse();
-    assertThat(isFree("a")).as("after somebody has cleaned up").isFalse();
+    assertThat(acquires("a")).isFalse();
+    assertThat(acquires("a")).as("after another client has cleaned").isFalse();
     Files.delete(work);
-    assertThat(isFree("a")).isTrue();
+    assertThat(acquires("a")).isTrue();
   }
 
   /** It died before it began its work. */
   @Test
-  void noMarkOfItsWork_isNotWaitedFor() throws Exception {
-    kill(holderOf("sqlite:" + file() + "?holdfast.work-mark=w0rk", "hold", "a"));
-    assertThat(isFree("a")).isTrue();
+  void noWorkFile_theLockIsFree() throws Exception {
+    kill(holderOf("sqlite:" + file() + "?holdfast.work-id=w0rk", "hold", "a"));
+    assertThat(acquires("a")).isTrue();
   }
 
-  /** A mark that its process could not take away goes when nothing is held under it. */
+  /** A file that was not removed goes when nothing is held under it. */
   @Test
-  void markOfItsWork_isDeletedWhenItsLeasesHaveEnded() throws Exception {
+  void workFile_isDeletedWhenTheLeasesHaveEnded() throws Exception {
     Path work = folder.resolve("locks.db.w0rk.work");
-    Process dead = holderOf("sqlite:" + file() + "?holdfast.work-mark=w0rk", "hold", "a");
+    Process dead = holderOf("sqlite:" + file() + "?holdfast.work-id=w0rk", "hold", "a");
     Files.createFile(work);
     kill(dead);
-    isFree("b");
+    acquires("b");
     assertThat(work).exists();
     sql("UPDATE holdfast_lock SET until_us = 1");
     try (Client client = new Client(file()).connect()) {
@@ -370,13 +401,48 @@ class SqliteDeathTest {
     }
   }
 
+  /** The caller may count on its length: it is not cut short. */
+  @Test
+  void fixedLease_lasts() throws Exception {
+    kill(holder("fixed", "a"));
+    assertThat(acquires("a")).isFalse();
+  }
+
+  /** A file that its process had not locked yet proves nothing, and goes. */
+  @Test
+  void emptyFile_isDeletedAndFreesNothing() throws Exception {
+    Process dead = holder("hold", "a");
+    Path its = folder.resolve(beside().get(0));
+    kill(dead);
+    Files.write(its, new byte[0], StandardOpenOption.TRUNCATE_EXISTING);
+    assertThat(acquires("a")).isFalse();
+    assertThat(its).doesNotExist();
+  }
+
+  /** What a power failure, or two deletions of which one failed, may leave. */
+  @Test
+  void workFileWithoutItsClients_isDeleted() throws Exception {
+    new Client(file()).connect().close();
+    Path lone = Files.createFile(folder.resolve("locks.db.l0ne.work"));
+    Path others = Files.createFile(folder.resolve("locks.db.backup.of.work"));
+    Process holder = holderOf("sqlite:" + file() + "?holdfast.work-id=w0rk", "hold", "a");
+    Path work = Files.createFile(folder.resolve("locks.db.w0rk.work"));
+    try (Client client = new Client(file()).connect()) {
+      Patience.until(() -> !Files.exists(lone));
+      assertThat(client.attempt(client.claim("a"), Mode.TRY)).isInstanceOf(Answer.Busy.class);
+    }
+    assertThat(others).exists();
+    assertThat(work).exists();
+    kill(holder);
+  }
+
   /** Each with a lock, and killed in the middle of it. */
   @Test
-  void aThousandDead_leaveNothing() throws Exception {
+  void aThousandDeadClients_leaveNothing() throws Exception {
     for (int i = 0; i < 4; i++) {
-      holder("clients", "249");
+      holder("clients", "250");
     }
-    assertThat(beside()).hasSizeGreaterThanOrEqualTo(4 * 249);
+    assertThat(beside()).hasSizeGreaterThanOrEqualTo(4 * 250);
     endProcesses();
     try (Client client = new Client(file()).connect()) {
       Patience.until(() -> beside().isEmpty());

@@ -2,6 +2,7 @@
 package io.holdfast.jdbc;
 
 import io.holdfast.Ticker;
+import io.holdfast.spi.Claim;
 import io.holdfast.spi.Mode;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,12 +13,24 @@ import java.util.concurrent.CountDownLatch;
 
 /**
  * The other process of {@link SqliteDeathTest}. Arguments: the store's address, the file to write when it is done, and what
- * to do: {@code hold NAME}, {@code wait NAME}, {@code clients NUMBER}, {@code try NAME}. Then it stays.
+ * to do: {@code hold NAME}, {@code fixed NAME}, {@code wait NAME}, {@code clients NUMBER}, {@code try NAME}. Then it stays.
  */
 final class SqliteHolder {
   static final Duration LEASE = Duration.ofHours(1);
 
   private SqliteHolder() {}
+
+  private static Claim fixed(Claim claim) {
+    return new Claim(
+        claim.id(),
+        claim.name(),
+        claim.weight(),
+        claim.capacity(),
+        claim.lease(),
+        claim.fair(),
+        claim.holder(),
+        false);
+  }
 
   public static void main(String[] arguments) throws Exception {
     Path done = Path.of(arguments[1]);
@@ -29,6 +42,7 @@ final class SqliteHolder {
       String what = arguments[i + 1];
       switch (arguments[i]) {
         case "hold" -> client.granted(client.claim(what, LEASE, false));
+        case "fixed" -> client.granted(fixed(client.claim(what, LEASE, false)));
         case "wait" -> client.busy(client.claim(what, LEASE, true));
         case "try" ->
           said = client

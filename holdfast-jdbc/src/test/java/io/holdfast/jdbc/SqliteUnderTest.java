@@ -60,6 +60,11 @@ final class SqliteUnderTest implements StoreUnderTest {
     return "sqlite:" + file;
   }
 
+  @Override
+  public boolean noticesDeath() {
+    return SqliteClientFile.THIS_BOOT != null;
+  }
+
   /** All clients are closed, so the file is all there is: it is moved, so that nothing else can be. */
   @Override
   public void restart() {

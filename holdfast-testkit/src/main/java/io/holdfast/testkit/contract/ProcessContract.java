@@ -59,12 +59,27 @@ abstract class ProcessContract extends Contract {
     assertEquals(120, ByteBuffer.wrap(Files.readAllBytes(file)).getLong());
   }
 
-  /** A holder that is killed keeps the lock for its lease, and no longer. */
+  /**
+   * A holder that is killed keeps the lock for its lease, and no longer. Where its death is noticed, until then; but for a lease
+   * that is not renewed.
+   */
   @Test
   void killedHolder_losesTheLockAfterItsLease() throws Exception {
     DistributedLock other = client().lock(name, LONG);
-    LockOptions first =
-        LockOptions.builder().leaseFor(Duration.ofMillis(lease())).build();
+    if (store().noticesDeath()) {
+      LockTakerProcess taker = taker();
+      long began = nanoTime();
+      long token = acquire(taker, LONG.leaseFor().toMillis(), true);
+      taker.kill();
+      try (Hold next = other.acquire()) {
+        assertTrue(next.token() > token);
+      }
+      assertTrue(nanoTime() - began < LONG.leaseFor().toNanos());
+    }
+    LockOptions first = LockOptions.builder()
+        .leaseFor(Duration.ofMillis(lease()))
+        .renew(!store().noticesDeath())
+        .build();
     Rounds.untilShown(first, options -> isSeenHeld(other, options.leaseFor().toMillis()));
   }
 
@@ -72,7 +87,7 @@ abstract class ProcessContract extends Contract {
   private boolean isSeenHeld(DistributedLock other, long lease) throws Exception {
     LockTakerProcess taker = taker();
     long began = nanoTime();
-    long token = acquire(taker, lease, true);
+    long token = acquire(taker, lease, !store().noticesDeath());
     taker.kill();
     Optional<LockInfo> info = inStore().filter(LockInfo::isTaken);
     Optional<Hold> early = other.tryAcquire();

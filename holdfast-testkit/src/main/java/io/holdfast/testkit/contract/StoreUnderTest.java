@@ -49,6 +49,15 @@ public interface StoreUnderTest extends AutoCloseable {
     throw new UnsupportedOperationException("this store does not declare PROCESSES");
   }
 
+  /**
+   * Says whether the store notices that a process of this machine has died, and frees its locks before their leases end.
+   *
+   * @return false, unless the store does
+   */
+  default boolean noticesDeath() {
+    return false;
+  }
+
   /** Stops the store after all clients were closed, and starts it again; {@link Capability#RESTART}. */
   default void restart() {
     throw new UnsupportedOperationException("this store does not declare RESTART");

@@ -10,15 +10,15 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The name of a client's file beside the database: {@code DATABASE.BOOT.PROCESS.ID.WORK.client}. See {@link SqliteMarks}.
+ * The name of a client's file beside the database: {@code DATABASE.BOOT.PROCESS.ID.WORK.client}. See {@link SqliteLiveness}.
  *
  * @param boot which boot of which machine; all containers of a machine have the same
  * @param process the process's number and when it began, so that also two processes that are each number 1 of a container
  *     have different ones
  * @param id tells the clients of a process apart
- * @param work names the mark of what may go on when the process has died, empty if there is no such thing
+ * @param work names the file that says that work of the process may outlive it, empty if there is none
  */
-record SqliteMark(String boot, String process, String id, String work) {
+record SqliteClientFile(String boot, String process, String id, String work) {
   private static final Pattern NAME = Pattern.compile(
       "([0-9a-f]{8})\\.([0-9a-z]+-[0-9a-z]+)\\.([0-9a-f]+)\\.([0-9A-Za-z]*)\\.client");
 
@@ -27,14 +27,15 @@ record SqliteMark(String boot, String process, String id, String work) {
   /** This boot, or null where the kernel does not say. */
   static final @Nullable String THIS_BOOT = thisBoot();
 
-  /** This process. The same for all class loaders in it: nothing here is kept, it is asked of the platform. */
-  static final String THIS_PROCESS = thisProcess();
+  /** This process, the same for all class loaders in it; null where the platform does not say when it began. */
+  static final @Nullable String THIS_PROCESS = thisProcess();
 
   /** Reads what follows the database's name and a dot; null if it is something else. */
-  static @Nullable SqliteMark parse(String text) {
+  static @Nullable SqliteClientFile parse(String text) {
     Matcher matcher = NAME.matcher(text);
     return matcher.matches()
-        ? new SqliteMark(matcher.group(1), matcher.group(2), matcher.group(3), matcher.group(4))
+        ? new SqliteClientFile(
+            matcher.group(1), matcher.group(2), matcher.group(3), matcher.group(4))
         : null;
   }
 
@@ -42,8 +43,9 @@ record SqliteMark(String boot, String process, String id, String work) {
     return boot.equals(THIS_BOOT);
   }
 
-  boolean isOfThisProcess() {
-    return process.equals(THIS_PROCESS);
+  /** Says whether it certainly is a file of another process, which may be opened. */
+  boolean isOfAnotherProcess() {
+    return THIS_PROCESS != null && !process.equals(THIS_PROCESS);
   }
 
   @Override
@@ -56,16 +58,17 @@ record SqliteMark(String boot, String process, String id, String work) {
       String id = Files.readString(BOOT_ID, StandardCharsets.US_ASCII);
       return id.matches("(?s)[0-9a-f]{8}-.*") ? id.substring(0, 8) : null;
     } catch (IOException e) {
-      // no Linux
+      // not Linux
       return null;
     }
   }
 
-  private static String thisProcess() {
+  private static @Nullable String thisProcess() {
     ProcessHandle self = ProcessHandle.current();
-    long began =
-        self.info().startInstant().map(instant -> instant.toEpochMilli()).orElse(0L);
-    return Long.toString(self.pid(), Character.MAX_RADIX) + "-"
-        + Long.toString(Math.abs(began), Character.MAX_RADIX);
+    return self.info()
+        .startInstant()
+        .map(began -> Long.toString(self.pid(), Character.MAX_RADIX) + "-"
+            + Long.toString(Math.abs(began.toEpochMilli()), Character.MAX_RADIX))
+        .orElse(null);
   }
 }
