@@ -263,7 +263,7 @@ class SqliteDeathTest {
   /** Cleans, and tries, with classes of its own. */
   private void tryInAnotherLoader(String lock) throws Exception {
     List<URL> urls = new ArrayList<>();
-    for (String each : System.getProperty("java.class.path").split(File.pathSeparator)) {
+    for (String each : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
       if (!each.contains("sqlite-jdbc")) {
         urls.add(Path.of(each).toUri().toURL());
       }
@@ -398,6 +398,7 @@ class SqliteDeathTest {
     sql("UPDATE holdfast_lock SET until_us = 1");
     try (Client client = new Client(file()).connect()) {
       Patience.until(() -> !Files.exists(work));
+      assertThat(client.attempt(client.claim("a"), Mode.TRY)).isInstanceOf(Answer.Granted.class);
     }
   }
 
