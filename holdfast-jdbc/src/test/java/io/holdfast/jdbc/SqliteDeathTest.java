@@ -35,6 +35,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A process that has died holds nothing any more, whatever its leases say; and nothing else is taken for that. */
 class SqliteDeathTest {
+  private static final long MUCH_WORK_SECONDS = 120;
+
   @TempDir
   private Path folder;
 
@@ -68,7 +70,7 @@ class SqliteDeathTest {
         .redirectOutput(log.toFile())
         .start();
     processes.add(process);
-    Patience.until(() -> Files.exists(done) || !process.isAlive());
+    Patience.until(MUCH_WORK_SECONDS, () -> Files.exists(done) || !process.isAlive());
     assertThat(done).as(Files.readString(log)).exists();
     return process;
   }
@@ -337,7 +339,7 @@ class SqliteDeathTest {
       case "no file" -> Files.delete(its);
       case "another file" -> {
         Files.move(its, folder.resolve("kept"));
-        Files.createFile(its);
+        Files.writeString(its, "locked once");
       }
       case "a folder" -> {
         Files.delete(its);
@@ -424,10 +426,10 @@ class SqliteDeathTest {
   @Test
   void workFileWithoutItsClients_isDeleted() throws Exception {
     new Client(file()).connect().close();
-    Path lone = Files.createFile(folder.resolve("locks.db.l0ne.work"));
-    Path others = Files.createFile(folder.resolve("locks.db.backup.of.work"));
     Process holder = holderOf("sqlite:" + file() + "?holdfast.work-id=w0rk", "hold", "a");
     Path work = Files.createFile(folder.resolve("locks.db.w0rk.work"));
+    Path lone = Files.createFile(folder.resolve("locks.db.l0ne.work"));
+    Path others = Files.createFile(folder.resolve("locks.db.backup.of.work"));
     try (Client client = new Client(file()).connect()) {
       Patience.until(() -> !Files.exists(lone));
       assertThat(client.attempt(client.claim("a"), Mode.TRY)).isInstanceOf(Answer.Busy.class);
@@ -446,7 +448,7 @@ class SqliteDeathTest {
     assertThat(beside()).hasSizeGreaterThanOrEqualTo(4 * 250);
     endProcesses();
     try (Client client = new Client(file()).connect()) {
-      Patience.until(() -> beside().isEmpty());
+      Patience.until(MUCH_WORK_SECONDS, () -> beside().isEmpty());
       assertThat(Client.get(client.store.list("", Optional.empty())).locks()).isEmpty();
     }
   }
