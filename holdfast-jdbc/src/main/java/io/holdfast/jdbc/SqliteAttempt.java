@@ -68,13 +68,13 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
 
   @Override
   void answered(Answer answer) {
-    if (freedTheDead) {
-      keeper.freeDeadClients();
-    }
     if (mode == Mode.QUEUE && answer instanceof Answer.Busy) {
       waiting.add(claim);
     } else {
       waiting.remove(claim.id());
+    }
+    if (freedTheDead) {
+      keeper.freeDeadClients();
     }
   }
 

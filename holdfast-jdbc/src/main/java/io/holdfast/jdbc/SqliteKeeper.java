@@ -13,6 +13,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
@@ -36,6 +37,7 @@ final class SqliteKeeper {
   private final Waiting waiting;
   private final SqliteLane lane;
   private final AtomicBoolean cleaning = new AtomicBoolean();
+  private final AtomicBoolean deadAreLookedFor = new AtomicBoolean();
 
   SqliteKeeper(SqliteContext context, SqliteDatabase database, Waiting waiting) {
     this.context = context;
@@ -140,22 +142,40 @@ final class SqliteKeeper {
 
   /** Frees what dead clients held, and deletes what they left, in the background. */
   void freeDeadClients() {
-    step(() -> {
-      for (SqliteClientFile file : context.liveness().find()) {
-        if (file.isOfAnotherProcess()) {
-          step(() -> lane.call(context.now(), session -> context.liveness().clean(session, file)));
-        }
+    if (deadAreLookedFor.compareAndSet(false, true)) {
+      boolean willRun = step(() -> {
+        deadAreLookedFor.set(false);
+        freeNext(context.liveness().find().iterator());
+      });
+      if (!willRun) {
+        deadAreLookedFor.set(false);
       }
-    });
+    }
   }
 
-  /** Does some of the cleaning, behind what the lane has to do already. */
-  private void step(Runnable some) {
+  private void freeNext(Iterator<SqliteClientFile> files) {
+    if (files.hasNext()) {
+      SqliteClientFile file = files.next();
+      try {
+        lane.call(context.now(), session -> context.liveness().clean(session, file));
+      } finally {
+        step(() -> freeNext(files));
+      }
+    }
+  }
+
+  /** Does some of the cleaning, behind what the lane has to do already; false if it cannot. */
+  private boolean step(Runnable some) {
     try {
       lane.execute(() -> cleanNow(some));
+      return true;
     } catch (RejectedExecutionException e) {
       LOG.log(Level.TRACE, "store={0} closed, no cleaning", context.store());
+    } catch (RuntimeException | Error e) {
+      // no thread could be made: that is no matter of the request which noticed that there is something to clean
+      LOG.log(Level.DEBUG, "store=" + context.store() + " no cleaning, later again", e);
     }
+    return false;
   }
 
   private void cleanNow(Runnable some) {

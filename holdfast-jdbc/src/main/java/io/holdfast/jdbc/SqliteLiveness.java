@@ -241,11 +241,16 @@ final class SqliteLiveness {
     String client = claim.substring(0, Math.max(0, claim.indexOf('-')));
     long nowNanos = ticker.nanos();
     Long checked = checkedNanos.get(client);
-    if (checked != null && nowNanos - checked < LOOK_EVERY_US * 1000) {
+    // half of it: looks come by another clock, and one that comes a little early is not to be in vain
+    if (checked != null && nowNanos - checked < LOOK_EVERY_US * 1000 / 2) {
       return null;
     }
     String inRow = file.get();
-    Dead dead = inRow == null ? null : dead(inRow);
+    if (inRow == null) {
+      // another row of the same client may name a file
+      return null;
+    }
+    Dead dead = dead(inRow);
     if (dead == null) {
       if (checkedNanos.size() >= MOST_REMEMBERED) {
         checkedNanos.clear();
@@ -304,7 +309,7 @@ final class SqliteLiveness {
     }
   }
 
-  /** The files that clients have left, or have, beside the database; and deletes those of work that have no client's. */
+  /** The files beside the database of other processes' clients; and deletes those of work that have no client's. */
   List<SqliteClientFile> find() {
     try {
       Path database = database();
@@ -314,7 +319,9 @@ final class SqliteLiveness {
       for (Path path : list(database, ".client")) {
         SqliteClientFile file = SqliteClientFile.parse(suffix(database, path));
         if (file != null) {
-          found.add(file);
+          if (file.isOfAnotherProcess()) {
+            found.add(file);
+          }
           works.remove(beside(database, file.work() + ".work"));
         }
       }
