@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -67,7 +68,7 @@ record SqliteClientFile(String boot, String process, String id, String work) {
     ProcessHandle self = ProcessHandle.current();
     return self.info()
         .startInstant()
-        .map(began -> Long.toString(self.pid(), Character.MAX_RADIX) + "-"
+        .map(began -> String.format(Locale.ROOT, "%06x", self.pid()) + "-"
             + Long.toString(Math.abs(began.toEpochMilli()), Character.MAX_RADIX))
         .orElse(null);
   }

@@ -165,8 +165,10 @@ final class SqliteDatabase {
         throw new StoreException(
             store + ": the file has format " + format + ", this version of Holdfast reads format "
                 + SqliteSchema.FORMAT
-                + (format > SqliteSchema.FORMAT ? "; use the newer Holdfast that wrote it" : "")
-                + ", or another path. It was left untouched",
+                + (format > SqliteSchema.FORMAT
+                    ? "; use the newer Holdfast that wrote it"
+                    : "; move it away (with its -wal file), its locks are forgotten then")
+                + ", or use another path. It was left untouched",
             Reason.DAMAGED,
             true,
             null);

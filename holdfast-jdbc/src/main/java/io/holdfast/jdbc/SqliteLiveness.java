@@ -2,9 +2,10 @@
 package io.holdfast.jdbc;
 
 import io.holdfast.Ticker;
+import java.io.Closeable;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.lang.System.Logger.Level;
-import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.DirectoryIteratorException;
@@ -19,6 +20,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -75,7 +77,7 @@ final class SqliteLiveness {
   }
 
   /** The client's own file, locked. */
-  private record Own(Path path, String inRows, FileChannel channel) {}
+  private record Own(Path path, String inRows, RandomAccessFile opened) {}
 
   /** The file of a client whose process has died, with the lock that it had. */
   private record Dead(Path path, SqliteClientFile file, String inRows, FileChannel channel)
@@ -137,7 +139,8 @@ final class SqliteLiveness {
         return null;
       }
       for (int i = 0; i < TRIES; i++) {
-        String id = Long.toHexString(ThreadLocalRandom.current().nextLong());
+        String id =
+            String.format(Locale.ROOT, "%08x", ThreadLocalRandom.current().nextInt());
         Own fresh = make(database, new SqliteClientFile(boot, process, id, options.workId()));
         if (fresh != null) {
           return fresh;
@@ -155,27 +158,28 @@ final class SqliteLiveness {
     }
   }
 
-  /** Null if a client that cleans was faster than our lock. */
+  /**
+   * Null if a client that cleans was faster than our lock. Nothing here is interruptible: an interrupt of the thread would
+   * close an interruptible channel, and the lock would be gone.
+   */
   private static @Nullable Own make(Path database, SqliteClientFile file) throws IOException {
     Path path = beside(database, file.toString());
     // A process that may use the database may check this client.
     Set<PosixFilePermission> mode = Files.getPosixFilePermissions(database);
-    FileChannel channel;
     try {
-      channel = FileChannel.open(
-          path,
-          Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
-          PosixFilePermissions.asFileAttribute(mode));
+      Files.createFile(path, PosixFilePermissions.asFileAttribute(mode));
     } catch (FileAlreadyExistsException e) {
       return null;
     }
+    RandomAccessFile opened = null;
     boolean done = false;
     try {
-      if (channel.tryLock() == null) {
+      opened = new RandomAccessFile(path.toFile(), "rw");
+      if (opened.getChannel().tryLock() == null) {
         return null;
       }
       // An empty file proves nothing about its client, which may not have locked it yet.
-      channel.write(ByteBuffer.wrap(new byte[] {'\n'}));
+      opened.write('\n');
       String inode = inode(path);
       if (inode == null) {
         return null;
@@ -183,12 +187,14 @@ final class SqliteLiveness {
       // the umask may have removed some of the permissions
       Files.setPosixFilePermissions(path, mode);
       done = true;
-      return new Own(path, inRows(inode, file), channel);
+      return new Own(path, inRows(inode, file), opened);
     } finally {
       if (!done) {
         // The name is of this client alone, and no row has it.
         Files.deleteIfExists(path);
-        closeQuietly(channel);
+        if (opened != null) {
+          closeQuietly(opened);
+        }
       }
     }
   }
@@ -288,7 +294,7 @@ final class SqliteLiveness {
         return null;
       }
       String inode = inode(path);
-      if (channel.size() == 0) {
+      if (Files.size(path) == 0) {
         // Its client died before it had locked it, or finds it gone when it has.
         delete(path);
       } else if (inode != null) {
@@ -384,7 +390,7 @@ final class SqliteLiveness {
       if (file != null) {
         // while it is locked
         delete(file.path());
-        closeQuietly(file.channel());
+        closeQuietly(file.opened());
       }
     } finally {
       making.unlock();
@@ -428,12 +434,14 @@ final class SqliteLiveness {
     }
     Map<String, Object> attributes =
         Files.readAttributes(path, "unix:dev,ino", LinkOption.NOFOLLOW_LINKS);
-    return attributes.get("dev") + ":" + attributes.get("ino");
+    // of one length, so that rows are, too
+    return String.format(Locale.ROOT, "%5s:%10s", attributes.get("dev"), attributes.get("ino"))
+        .replace(' ', '0');
   }
 
-  private static void closeQuietly(FileChannel channel) {
+  private static void closeQuietly(Closeable file) {
     try {
-      channel.close();
+      file.close();
     } catch (IOException e) {
       LOG.log(Level.DEBUG, "cannot close a client's file", e);
     }

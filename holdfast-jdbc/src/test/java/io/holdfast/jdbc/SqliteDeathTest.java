@@ -3,6 +3,7 @@ package io.holdfast.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.Ticker;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.Mode;
@@ -246,6 +247,21 @@ class SqliteDeathTest {
       client.granted(client.claim("a"));
       assertThat(beside()).hasSize(1);
     }
+  }
+
+  /** An interrupt closes what is interruptible, and with it would go the lock. */
+  @Test
+  void interruptedCaller_makesItsFileAllTheSame() {
+    new Client(file()).connect().close();
+    SqliteLiveness liveness =
+        new SqliteLiveness(SqliteOptions.of(file()), "sqlite:" + file(), Ticker.system());
+    Thread.currentThread().interrupt();
+    String own = liveness.own();
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(own).isNotNull();
+    assertThat(beside()).hasSize(1);
+    liveness.close();
+    assertThat(beside()).isEmpty();
   }
 
   /** A process that may use the database may use the file. */
