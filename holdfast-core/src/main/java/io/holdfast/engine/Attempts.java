@@ -32,6 +32,9 @@ final class Attempts {
   /** Whether any of them, however late its answer came, left something that waits. */
   private boolean leftWaiter;
 
+  /** Whether any of them, however late its answer came, was granted. */
+  private boolean wasGranted;
+
   /** How many were sent; the newest has this number. */
   private int sent;
 
@@ -62,11 +65,11 @@ final class Attempts {
   }
 
   /**
-   * Whether nothing of them can be in the store, nor in what the store's module keeps on this side: one that waits may be
-   * queued there, or be looking again here, until it is ended.
+   * Whether nothing of them can be in the store, nor in what the store's module keeps on this side: one that was granted
+   * holds the lock until it is ended; one that waits may be queued there, or be looking again here.
    */
   boolean leftNothing() {
-    return unanswered == 0 && !leftWaiter;
+    return unanswered == 0 && !leftWaiter && !wasGranted;
   }
 
   /** Whether one of them may stand in the queue there, or come to stand in it. */
@@ -74,7 +77,7 @@ final class Attempts {
     return leftWaiter || (unanswered > 0 && claimant.mode == Mode.QUEUE);
   }
 
-  /** When the time of a try began: with the call, or with the first contact if that was made for it. */
+  /** When the time of a try began: with the call, or with the first contact if that was waited for. */
   long triesSince(Request request) {
     return contactedNanos == null ? request.startNanos : contactedNanos;
   }
@@ -135,12 +138,23 @@ final class Attempts {
       if (inFlight && number == sent) {
         inFlight = false;
         long now = claimant.lane.engine.ticker.nanos();
-        contactedNanos = now;
+        contactedNanos = triesAgainSince(now);
         if (claimant.contacted(now, later)) {
           send(now, true, later);
         }
       }
     });
+  }
+
+  /**
+   * A contact may take a request's time, and after it a try's time begins again. If the try had to make a second contact,
+   * the two have no more than that one time.
+   */
+  private long triesAgainSince(long now) {
+    Request only = claimant.only;
+    return only == null || sent == 1
+        ? now
+        : Math.min(now, only.startNanos + claimant.lane.engine.requestTimeoutNanos());
   }
 
   private void request(int number, Instant giveUp, long timeoutNanos) {
@@ -182,6 +196,7 @@ final class Attempts {
       }
       // also if it was given up meanwhile, and whatever a later attempt is answered
       leftWaiter |= claimant.mode == Mode.QUEUE && answer instanceof Answer.Busy;
+      wasGranted |= answer instanceof Answer.Granted;
       claimant.attemptAnswered(answer, failure, newest, later);
     } finally {
       claimant.lane.lock.unlock();

@@ -7,9 +7,22 @@ import io.holdfast.Hold;
 import io.holdfast.HoldState;
 import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
+import io.holdfast.memory.MemoryDatabase;
+import io.holdfast.memory.MemoryStore;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.Ended;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.Mode;
 import io.holdfast.testkit.log.Warns;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -17,6 +30,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(HoldfastExtension.class)
 class EngineEndingTest {
   private static final String NAME = "job";
+
+  private final List<ClaimId> ended = new ArrayList<>();
 
   /**
    * A release is under way when a copy of the attempt that was given up is applied behind it, and answered before it: the
@@ -88,6 +103,51 @@ class EngineEndingTest {
     assertThat(waiting.cancel(false)).isTrue();
     assertThat(other.release()).isTrue();
     assertThat(rival.take(NAME).isValid()).as("nobody stands in the queue").isTrue();
+  }
+
+  /**
+   * A first attempt is given up, and a second one is under way when the caller leaves. Then the first one's answer comes, a
+   * grant; and after it the store refuses the second one as too late, so that nothing is unanswered any more: what the first
+   * was granted is ended all the same.
+   */
+  @Test
+  void lateGrant_ofAnAttemptThatWasGivenUp_afterTheCallerHasLeft() {
+    ManualClock clock = new ManualClock();
+    MemoryDatabase database = new MemoryDatabase(clock);
+    List<CompletableFuture<Answer>> attempts = new ArrayList<>();
+    Holdfast holdfast = client(clock, new ForwardingStore(new MemoryStore(database)) {
+      @Override
+      public CompletionStage<Answer> attempt(Claim claim, Mode mode, Instant giveUpAt) {
+        CompletableFuture<Answer> answer = new CompletableFuture<>();
+        attempts.add(answer);
+        return answer;
+      }
+
+      @Override
+      public CompletionStage<Ended> end(Claim claim, Duration keepFor, Instant lastGiveUp) {
+        ended.add(claim.id());
+        return super.end(claim, keepFor, lastGiveUp);
+      }
+    });
+    CompletableFuture<Hold> waiting = holdfast.lock(NAME).acquireAsync();
+    clock.advance(Duration.ofMillis(2_500));
+    assertThat(attempts).hasSize(2);
+    assertThat(waiting.cancel(false)).isTrue();
+    assertThat(ended).as("the answer of the second is awaited").isEmpty();
+    Grant grant = new Grant(1, clock.now(), LockOptions.DEFAULT_LEASE, false);
+    attempts.get(0).complete(new Answer.Granted(grant));
+    attempts.get(1).complete(new Answer.Late());
+    assertThat(ended).as("the claim that was granted").hasSize(1);
+    holdfast.close();
+  }
+
+  private static Holdfast client(ManualClock clock, LockStore store) {
+    return Holdfast.builder()
+        .store(store)
+        .ticker(clock)
+        .scheduler(clock)
+        .requestTimeout(Duration.ofSeconds(2))
+        .build();
   }
 
   /** The wall clock is set forward by a lease, somebody looks at the hold, and it is set back. */

@@ -4,6 +4,7 @@ package io.holdfast.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.AcquireUnknownException;
 import io.holdfast.DistributedLock;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
@@ -16,6 +17,7 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -91,6 +93,26 @@ class FirstContactTest {
     assertThatThrownBy(() -> whileTimePasses(() -> lock.tryAcquire(SHORT)))
         .isInstanceOf(StoreUnavailableException.class);
     assertThat(store.faults().requests(Verb.ATTEMPT)).isZero();
+  }
+
+  /**
+   * A try joins a contact that is not answered, and then makes another one, which lasts until the try's time is up; its
+   * attempt is not answered either. All of that takes no longer than one contact and one attempt.
+   */
+  @Test
+  void tryOnce_secondContactIsSlow_takesTwoRequestsInAll() {
+    store.faults().on(Verb.CONNECT).once().loseRequest();
+    store.faults().on(Verb.CONNECT).delayReply(SLOW);
+    store.faults().on(Verb.ATTEMPT).loseRequest();
+    CompletableFuture<Hold> first = late.lock("other").acquireAsync();
+    clock.advance(REQUEST.dividedBy(2));
+    CompletableFuture<Optional<Hold>> tried = late.lock("job").tryAcquireAsync();
+    clock.advance(REQUEST.multipliedBy(2).minusMillis(1));
+    assertThat(store.faults().requests(Verb.CONNECT)).isEqualTo(2);
+    assertThat(tried).isNotDone();
+    clock.advance(Duration.ofMillis(1));
+    assertThat(Await.failure(tried)).isInstanceOf(AcquireUnknownException.class);
+    assertThat(first.cancel(false)).isTrue();
   }
 
   /** What a driver takes to be loaded, before anything was sent, is not the store's time. */
