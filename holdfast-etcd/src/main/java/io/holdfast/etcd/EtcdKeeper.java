@@ -212,8 +212,25 @@ final class EtcdKeeper {
       EtcdLease.Term term = claim.place.settled(modified);
       CompletableFuture<Renewed> renewal = term == null ? null : renewals.get(term);
       if (term == null || renewal == null || (isFirst && term != lease.current())) {
-        return move(claim, lease, isFirst, othersWait);
+        return move(claim, lease, isFirst, othersWait).exceptionallyCompose(failure -> {
+          boolean isUnder = term != null
+              && EtcdErrors.isNotApplied(failure)
+              && claim.place.settled(modified) == term;
+          // no lease of its own is to be had, of a database that is full: it holds under the waiters' one
+          return isFirst && isUnder && renewal != null
+              ? renewed(claim, term, renewal, true, othersWait)
+              : answer(new Kept.Unknown());
+        });
       }
+      return renewed(claim, term, renewal, isFirst, othersWait);
+    }
+
+    private CompletableFuture<Kept> renewed(
+        EtcdClaim claim,
+        EtcdLease.Term term,
+        CompletableFuture<Renewed> renewal,
+        boolean isFirst,
+        boolean othersWait) {
       return renewal.thenCompose(renewed -> switch (renewed) {
         case YES -> answer(kept(claim, term, isFirst, othersWait));
         case GONE -> answer(new Kept.Gone());
@@ -258,24 +275,21 @@ final class EtcdKeeper {
 
   private CompletableFuture<Kept> move(
       EtcdClaim claim, EtcdLease lease, boolean isFirst, boolean othersWait) {
-    return context
-        .move(claim, lease)
-        .thenApply(moved -> {
-          if (moved.isPresent()) {
-            return kept(claim, moved.get(), isFirst, othersWait);
-          }
-          // its turn came meanwhile: what was read is of the past
-          return !isFirst && claim.place.isFirst() ? new Kept.Unknown() : new Kept.Gone();
-        })
-        .exceptionally(failure -> new Kept.Unknown());
+    return context.move(claim, lease).thenApply(moved -> {
+      if (moved.isPresent()) {
+        return kept(claim, moved.get(), isFirst, othersWait);
+      }
+      // its turn came meanwhile: what was read is of the past
+      return !isFirst && claim.place.isFirst() ? new Kept.Unknown() : new Kept.Gone();
+    });
   }
 
   private Kept kept(EtcdClaim claim, EtcdLease.Term term, boolean isFirst, boolean othersWait) {
     if (isFirst) {
       claim.stopWaiting();
       Moment anchor = term.anchor();
-      return new Kept.Held(
-          new Grant(claim.place.revision(), anchor, claim.claim.lease(), othersWait));
+      return new Kept.Held(new Grant(
+          claim.place.revision(), anchor, term.promised(claim.claim.lease()), othersWait));
     }
     claim.startWaiting(context).ifPresent(EtcdWait::begin);
     return new Kept.Queued();

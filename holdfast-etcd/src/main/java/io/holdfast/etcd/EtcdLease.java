@@ -74,6 +74,11 @@ final class EtcdLease {
       return Duration.ofSeconds(seconds);
     }
 
+    /** How much of it is promised to a hold that asked for so much. */
+    Duration promised(Duration lease) {
+      return length().compareTo(lease) < 0 ? length() : lease;
+    }
+
     /** Whether it has almost all of its time left. */
     boolean isYoung() {
       return ticker.elapsedNanos(anchor) < nanos() / YOUNG;
@@ -84,9 +89,9 @@ final class EtcdLease {
       return untilNanos == Long.MIN_VALUE || anchor.nanos() + nanos() - untilNanos >= 0;
     }
 
-    /** When what was promised of it for so long ends. */
-    long promisedUntil(Duration given) {
-      return anchor.nanos() + Math.min(nanos(), given.toNanos());
+    /** When what is promised of it to a hold that asked for so much ends. */
+    long promisedUntil(Duration lease) {
+      return anchor.nanos() + promised(lease).toNanos();
     }
 
     /**

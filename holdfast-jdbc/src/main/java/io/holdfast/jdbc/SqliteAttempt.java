@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * One try to get a lock.
  *
  * <p>{@code giveUpAt} is judged here, right before the statements and with the connection in hand, and not by a
- * condition in them: no statement of ours ever waits for the file (see {@link SqliteConnection}), so nothing can come
- * between the judgement and the change but the suspension of this very process, and the only one who relies on {@code
+ * condition in them: no statement of ours ever waits for the file (see {@link SqliteConnection}), so little time passes
+ * between the judgement and the change unless this very process is suspended, and the only one that relies on {@code
  * giveUpAt} is this process's own {@code end}, which runs on the same connection and so before or after, never between.
  * It counts by both clocks from the moment of the call: a wall clock that steps back gives no second chance.
  *
@@ -38,6 +38,9 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
   private final long allowedNanos;
   private final String id;
   private boolean freedTheDead;
+
+  /** Whether the last look checked the holder's client, as another one may have done just before, and freed the lock. */
+  private boolean checked;
 
   SqliteAttempt(
       SqliteContext context,
@@ -101,7 +104,11 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
     }
     for (int look = 0; look < LOOKS; look++) {
       LockRow row = session.locks.read(claim.name().name());
+      checked = false;
       if (row != null && staysTaken(session, row, nowUs)) {
+        if (checked) {
+          continue;
+        }
         return busy(session, row, false, nowUs);
       }
       SqliteLocks.Done done = session.locks.grant(claim, id, file, revision, nowUs);
@@ -155,7 +162,11 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
     }
     String holder = row.claim();
     return holder == null
-        || !freeIfDead(session, holder, () -> session.locks.clientFile(row.name(), holder));
+        || !freeIfDead(session, holder, () -> {
+          String file = session.locks.clientFile(row.name(), holder);
+          checked = file != null;
+          return file;
+        });
   }
 
   private boolean freeIfDead(SqliteSession session, String other, SqliteLiveness.FileOfRow file)

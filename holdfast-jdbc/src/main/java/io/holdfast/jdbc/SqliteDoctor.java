@@ -77,6 +77,11 @@ final class SqliteDoctor {
             "use it under one name only: under another one, SQLite has another log, and the locks do not exclude");
       }
     }
+    ok(
+        "death of a process",
+        context.liveness().isPossible()
+            ? "is noticed: its locks are free at once"
+            : "is not noticed here (needs Linux and a local file system): its locks are free when their leases end");
   }
 
   private void permissions() throws IOException {

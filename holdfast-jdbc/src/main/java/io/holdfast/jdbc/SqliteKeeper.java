@@ -99,9 +99,9 @@ final class SqliteKeeper {
   }
 
   /**
-   * Frees what dead clients held, now and every hour. Deletes rows of locks that were not used for the retention, and those of
-   * waiters that died, every hour, and now if no client did so within the last hour. In the background, and in small steps: what is to be kept meanwhile comes in
-   * between. A second call does nothing.
+   * Frees what dead clients held, now and every hour. Deletes rows of locks that were not used for the retention, and
+   * those of waiters that died, every hour, and now if no client did so within the last hour. In the background, and in
+   * small steps: what is to be kept meanwhile comes in between. A second call does nothing.
    */
   void cleanFromNowOn(long cleanedUs) {
     if (cleaning.compareAndSet(false, true)) {

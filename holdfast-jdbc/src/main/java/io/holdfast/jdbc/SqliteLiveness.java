@@ -118,6 +118,13 @@ final class SqliteLiveness {
     return now == null ? null : now.inRows();
   }
 
+  /** Whether the death of a client can be detected here. */
+  boolean isPossible() throws IOException {
+    return SqliteClientFile.THIS_BOOT != null
+        && SqliteClientFile.THIS_PROCESS != null
+        && !isOnNetwork(database());
+  }
+
   private void makeOnce() {
     making.lock();
     try {
@@ -184,8 +191,10 @@ final class SqliteLiveness {
       if (inode == null) {
         return null;
       }
-      // the umask may have removed some of the permissions
-      Files.setPosixFilePermissions(path, mode);
+      // the umask may have removed some; a file system that has none of its own refuses a change
+      if (!Files.getPosixFilePermissions(path).equals(mode)) {
+        Files.setPosixFilePermissions(path, mode);
+      }
       done = true;
       return new Own(path, inRows(inode, file), opened);
     } finally {

@@ -32,15 +32,7 @@ class SqliteProcessesTest {
   }
 
   private Process start(Class<?> program, String... arguments) throws IOException {
-    List<String> line = new ArrayList<>(List.of(
-        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-        "-cp",
-        System.getProperty("java.class.path"),
-        "-Xmx64m",
-        "-XX:TieredStopAtLevel=1",
-        program.getName()));
-    line.addAll(List.of(arguments));
-    return new ProcessBuilder(line)
+    return new ProcessBuilder(JavaProgram.line(64, program, arguments))
         .redirectErrorStream(true)
         .redirectOutput(folder
             .resolve(program.getSimpleName() + "-" + System.nanoTime() + ".log")

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.jdbc;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/** A program of the tests in a process of its own. */
+final class JavaProgram {
+  private JavaProgram() {}
+
+  /** The line that starts it: with little memory, since there may be many, and quickly. */
+  static List<String> line(int megabytes, Class<?> program, String... arguments) {
+    List<String> line = new ArrayList<>(List.of(
+        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        "-cp",
+        System.getProperty("java.class.path"),
+        "-Xmx" + megabytes + "m",
+        "-XX:TieredStopAtLevel=1",
+        program.getName()));
+    Collections.addAll(line, arguments);
+    return line;
+  }
+}
