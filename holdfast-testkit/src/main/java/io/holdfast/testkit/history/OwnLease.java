@@ -6,6 +6,9 @@ import java.util.Map;
 
 /** I6: who extends, ends or withdraws is the owner, of a lease that is still open; an operator ends what was seen. */
 final class OwnLease extends Judge {
+  /** By how many nanoseconds an event may give the end of a lease too early, from rounding alone. */
+  private static final long ROUNDING = 3_000;
+
   private final Map<String, Lease> leases = new HashMap<>();
 
   private static final class Lease {
@@ -52,7 +55,7 @@ final class OwnLease extends Judge {
   private void extended(Event event) {
     own(event, "extended");
     Lease lease = lease(event);
-    if (!lease.claim.equals(event.claim()) || !lease.open || event.at() > lease.until) {
+    if (!lease.claim.equals(event.claim()) || !lease.open || event.at() > lease.until + ROUNDING) {
       broken(event, "extended a lease that is not open");
     }
     lease.until = event.until();
