@@ -77,7 +77,7 @@ final class Attempts {
     return leftWaiter || (unanswered > 0 && claimant.mode == Mode.QUEUE);
   }
 
-  /** When the time of a try began: with the call, or with the first contact if that was waited for. */
+  /** When the time of a try began: with the call, or when the contact that it waited for was made, see {@link #tryBegins}. */
   long triesSince(Request request) {
     return contactedNanos == null ? request.startNanos : contactedNanos;
   }
@@ -138,7 +138,7 @@ final class Attempts {
       if (inFlight && number == sent) {
         inFlight = false;
         long now = claimant.lane.engine.ticker.nanos();
-        contactedNanos = triesAgainSince(now);
+        contactedNanos = tryBegins(now);
         if (claimant.contacted(now, later)) {
           send(now, true, later);
         }
@@ -147,10 +147,10 @@ final class Attempts {
   }
 
   /**
-   * A contact may take a request's time, and after it a try's time begins again. If the try had to make a second contact,
-   * the two have no more than that one time.
+   * A contact may take the time of one request, and a try's time begins again after it. If a try needs a second contact,
+   * both together may take no longer than that.
    */
-  private long triesAgainSince(long now) {
+  private long tryBegins(long now) {
     Request only = claimant.only;
     return only == null || sent == 1
         ? now

@@ -213,13 +213,15 @@ final class EtcdKeeper {
       CompletableFuture<Renewed> renewal = term == null ? null : renewals.get(term);
       if (term == null || renewal == null || (isFirst && term != lease.current())) {
         return move(claim, lease, isFirst, othersWait).exceptionallyCompose(failure -> {
-          boolean isUnder = term != null
-              && EtcdErrors.isNotApplied(failure)
-              && claim.place.settled(modified) == term;
-          // no lease of its own is to be had, of a database that is full: it holds under the waiters' one
-          return isFirst && isUnder && renewal != null
-              ? renewed(claim, term, renewal, true, othersWait)
-              : answer(new Kept.Unknown());
+          if (term == null
+              || renewal == null
+              || !isFirst
+              || !EtcdErrors.isNotApplied(failure)
+              || claim.place.settled(modified) != term) {
+            return answer(new Kept.Unknown());
+          }
+          // a database that is full grants no lease of its own: the claim holds under the waiters' one
+          return renewed(claim, term, renewal, true, othersWait);
         });
       }
       return renewed(claim, term, renewal, isFirst, othersWait);

@@ -74,7 +74,7 @@ final class EtcdLease {
       return Duration.ofSeconds(seconds);
     }
 
-    /** How much of it is promised to a hold that asked for so much. */
+    /** For how long it is promised to a hold that asked for {@code lease}. */
     Duration promised(Duration lease) {
       return length().compareTo(lease) < 0 ? length() : lease;
     }
@@ -89,7 +89,7 @@ final class EtcdLease {
       return untilNanos == Long.MIN_VALUE || anchor.nanos() + nanos() - untilNanos >= 0;
     }
 
-    /** When what is promised of it to a hold that asked for so much ends. */
+    /** Until when it is promised to a hold that asked for {@code lease}. */
     long promisedUntil(Duration lease) {
       return anchor.nanos() + promised(lease).toNanos();
     }

@@ -24,9 +24,9 @@ class EtcdFullTest {
   private static final LockOptions OPTIONS =
       LockOptions.builder().leaseFor(LEASE).build();
 
-  /** One that waited before it was full holds under the waiters' lease: it cannot get one of its own. */
+  /** A claim that waited before the database was full holds under the waiters' lease: it gets none of its own. */
   @Test
-  void holdsAreRenewedAndReleased_newOnesAreRefused() throws Exception {
+  void databaseIsFull_holdsAndWaitersGoOn_newClaimsAreRefused() throws Exception {
     try (EtcdServer server = EtcdServer.with("--quota-backend-bytes=65536");
         Holdfast holdfast = Holdfast.connect(server.uri());
         Holdfast other = Holdfast.connect(server.uri())) {

@@ -39,8 +39,8 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
   private final String id;
   private boolean freedTheDead;
 
-  /** Whether the last look checked the holder's client, as another one may have done just before, and freed the lock. */
-  private boolean checked;
+  /** Whether the last look had to check the holder's client: another client may have freed the lock just before. */
+  private boolean checkedTheHolder;
 
   SqliteAttempt(
       SqliteContext context,
@@ -104,9 +104,9 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
     }
     for (int look = 0; look < LOOKS; look++) {
       LockRow row = session.locks.read(claim.name().name());
-      checked = false;
+      checkedTheHolder = false;
       if (row != null && staysTaken(session, row, nowUs)) {
-        if (checked) {
+        if (checkedTheHolder) {
           continue;
         }
         return busy(session, row, false, nowUs);
@@ -164,7 +164,7 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
     return holder == null
         || !freeIfDead(session, holder, () -> {
           String file = session.locks.clientFile(row.name(), holder);
-          checked = file != null;
+          checkedTheHolder = file != null;
           return file;
         });
   }

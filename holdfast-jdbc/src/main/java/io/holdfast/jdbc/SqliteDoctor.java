@@ -79,7 +79,7 @@ final class SqliteDoctor {
     }
     ok(
         "death of a process",
-        context.liveness().isPossible()
+        context.liveness().noticesDeaths()
             ? "is noticed: its locks are free at once"
             : "is not noticed here (needs Linux and a local file system): its locks are free when their leases end");
   }

@@ -118,8 +118,8 @@ final class SqliteLiveness {
     return now == null ? null : now.inRows();
   }
 
-  /** Whether the death of a client can be detected here. */
-  boolean isPossible() throws IOException {
+  /** Whether the death of a client is noticed here. */
+  boolean noticesDeaths() throws IOException {
     return SqliteClientFile.THIS_BOOT != null
         && SqliteClientFile.THIS_PROCESS != null
         && !isOnNetwork(database());
@@ -191,7 +191,7 @@ final class SqliteLiveness {
       if (inode == null) {
         return null;
       }
-      // the umask may have removed some; a file system that has none of its own refuses a change
+      // the umask may have removed permissions; a file system without any of its own refuses to set them
       if (!Files.getPosixFilePermissions(path).equals(mode)) {
         Files.setPosixFilePermissions(path, mode);
       }

@@ -6,12 +6,12 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** A program of the tests in a process of its own. */
+/** Starts a program of the tests in a process of its own. */
 final class JavaProgram {
   private JavaProgram() {}
 
-  /** The line that starts it: with little memory, since there may be many, and quickly. */
-  static List<String> line(int megabytes, Class<?> program, String... arguments) {
+  /** For a quick start and little memory, since many may run. */
+  static List<String> commandLine(int megabytes, Class<?> program, String... arguments) {
     List<String> line = new ArrayList<>(List.of(
         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
         "-cp",

@@ -38,8 +38,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SqliteDeathTest {
   private static final long MUCH_WORK_SECONDS = 120;
 
-  /** Of a cleaning: a look for files, and one step for each. */
-  private static final int MOST_STEPS = 10;
+  /** More than a cleaning takes here: one looks for files, and each file takes one. */
+  private static final int CLEANING_STEPS = 10;
 
   @TempDir
   private Path folder;
@@ -58,7 +58,7 @@ class SqliteDeathTest {
   /** Starts a process, and waits until it has done what it is to do. */
   private Process holderOf(String address, String... what) throws Exception {
     Path done = folder.resolve("done-" + started++);
-    List<String> line = JavaProgram.line(128, SqliteHolder.class, address, done.toString());
+    List<String> line = JavaProgram.commandLine(128, SqliteHolder.class, address, done.toString());
     Collections.addAll(line, what);
     Path log = folder.resolve("log-" + started);
     Process process = new ProcessBuilder(line)
@@ -132,12 +132,12 @@ class SqliteDeathTest {
     }
   }
 
-  /** The same, once that client has cleaned. */
+  /** Whether a client of this process gets the lock after it has cleaned. */
   private boolean acquiresAfterCleaning(String lock) {
     try (Client client = new Client(file()).connect()) {
       Claim claim = client.claim(lock);
-      for (int i = 0; i < MOST_STEPS; i++) {
-        // on the thread that cleans, behind the next step of that
+      for (int i = 0; i < CLEANING_STEPS; i++) {
+        // runs on the thread that cleans, so after the next step of the cleaning
         Client.get(client.store.keep(List.of(claim)));
       }
       boolean granted = client.attempt(claim, Mode.TRY) instanceof Answer.Granted;

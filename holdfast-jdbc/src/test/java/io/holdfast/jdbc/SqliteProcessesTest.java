@@ -32,7 +32,7 @@ class SqliteProcessesTest {
   }
 
   private Process start(Class<?> program, String... arguments) throws IOException {
-    return new ProcessBuilder(JavaProgram.line(64, program, arguments))
+    return new ProcessBuilder(JavaProgram.commandLine(64, program, arguments))
         .redirectErrorStream(true)
         .redirectOutput(folder
             .resolve(program.getSimpleName() + "-" + System.nanoTime() + ".log")

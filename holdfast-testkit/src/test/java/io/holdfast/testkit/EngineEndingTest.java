@@ -106,9 +106,8 @@ class EngineEndingTest {
   }
 
   /**
-   * A first attempt is given up, and a second one is under way when the caller leaves. Then the first one's answer comes, a
-   * grant; and after it the store refuses the second one as too late, so that nothing is unanswered any more: what the first
-   * was granted is ended all the same.
+   * An attempt is given up, and a second one is under way when the caller leaves. Then the first is answered, with a grant,
+   * and the store refuses the second as too late. No answer is missing any more, but the grant is ended all the same.
    */
   @Test
   void lateGrant_ofAnAttemptThatWasGivenUp_afterTheCallerHasLeft() {

@@ -6,8 +6,8 @@ import java.util.Map;
 
 /** I6: who extends, ends or withdraws is the owner, of a lease that is still open; an operator ends what was seen. */
 final class OwnLease extends Judge {
-  /** By how many nanoseconds an event may give the end of a lease too early, from rounding alone. */
-  private static final long ROUNDING = 3_000;
+  /** By how much rounding alone may make the end of a lease in an event too early: a store may count in microseconds. */
+  private static final long ROUNDING_NANOS = 3_000;
 
   private final Map<String, Lease> leases = new HashMap<>();
 
@@ -55,7 +55,9 @@ final class OwnLease extends Judge {
   private void extended(Event event) {
     own(event, "extended");
     Lease lease = lease(event);
-    if (!lease.claim.equals(event.claim()) || !lease.open || event.at() > lease.until + ROUNDING) {
+    if (!lease.claim.equals(event.claim())
+        || !lease.open
+        || event.at() > lease.until + ROUNDING_NANOS) {
       broken(event, "extended a lease that is not open");
     }
     lease.until = event.until();
