@@ -141,7 +141,10 @@ final class EtcdAttempt {
             then,
             List.of(Op.get(epoch, EtcdContext.KEY), Op.get(claim.key, EtcdContext.KEY)))
         .whenComplete((done, failure) -> {
-          if (failure == null || EtcdLease.isGone(failure) || EtcdErrors.isNotApplied(failure)) {
+          if (failure == null
+              || EtcdLease.isGone(failure)
+              || EtcdErrors.isNotApplied(failure)
+              || EtcdErrors.isFull(failure)) {
             claim.settled(sent);
           }
         })
@@ -151,8 +154,22 @@ final class EtcdAttempt {
             term.gone();
             return enter();
           }
-          return CompletableFuture.failedFuture(failure);
+          return EtcdErrors.isFull(failure)
+              ? full(term, failure)
+              : CompletableFuture.failedFuture(failure);
         });
+  }
+
+  /** There was no space for the key: it was put all the same, or was not and will not be. */
+  private CompletableFuture<Answer> full(EtcdLease.Term term, Throwable failure) {
+    return context.calls.get(claim.key, EtcdContext.KEY).thenCompose(seen -> {
+      if (seen.getKvs().isEmpty()) {
+        return CompletableFuture.failedFuture(EtcdErrors.withoutChange(failure));
+      }
+      applied = true;
+      claim.place.seen(seen.getKvs().get(0), term);
+      return look(term, seen.getKvs().get(0).getCreateRevision());
+    });
   }
 
   /** The epoch was raised, or the key is there already: then its place is looked at, and it is left as it is. */

@@ -59,8 +59,11 @@ final class EtcdCalls {
     });
   }
 
+  /** Begins a lease. One that is refused for want of space may have begun all the same: it ends unused. */
   CompletableFuture<LeaseGrantResponse> grant(long seconds) {
-    return ask(() -> client.getLeaseClient().grant(seconds));
+    return ask(() -> client.getLeaseClient().grant(seconds))
+        .exceptionallyCompose(failure -> CompletableFuture.failedFuture(
+            EtcdErrors.isFull(failure) ? EtcdErrors.withoutChange(failure) : failure));
   }
 
   CompletableFuture<LeaseKeepAliveResponse> keepAlive(long lease) {

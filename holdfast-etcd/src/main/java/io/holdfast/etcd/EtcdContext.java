@@ -318,8 +318,25 @@ final class EtcdContext {
             move.term.gone();
             return move(claim, to);
           }
-          return CompletableFuture.failedFuture(failure);
+          return EtcdErrors.isFull(failure)
+              ? full(claim, move, failure)
+              : CompletableFuture.failedFuture(failure);
         });
+  }
+
+  /** There was no space for the move: it was applied all the same, or was not and will not be. */
+  private CompletableFuture<Optional<EtcdLease.Term>> full(
+      EtcdClaim claim, EtcdPlace.Move move, Throwable failure) {
+    return calls.get(claim.key, KEY).thenCompose(seen -> {
+      claim.place.notMoved(move);
+      for (KeyValue there : seen.getKvs()) {
+        claim.place.seen(there, move.term);
+        if (there.getCreateRevision() == move.revision && there.getLease() == move.term.id) {
+          return CompletableFuture.completedFuture(Optional.of(move.term));
+        }
+      }
+      return CompletableFuture.failedFuture(failure);
+    });
   }
 
   private CompletableFuture<Optional<EtcdLease.Term>> moved(

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a failure means. What the server refuses when it looks at a request was not applied; a request that was under way
- * when its connection broke, or that the cluster gave up waiting for, may have been.
+ * when its connection broke, or that the cluster gave up waiting for, may have been. So may one that is refused for want of
+ * space: until the alarm is raised, the members apply what does not fit, and say only then that it does not.
  */
 final class EtcdErrors {
   private static final String LEASE_GONE = "requested lease not found";
@@ -42,7 +43,7 @@ final class EtcdErrors {
       new Meaning(
           "database space exceeded",
           Reason.FULL,
-          true,
+          false,
           "compact and defragment etcd, then disarm the alarm; or raise --quota-backend-bytes"),
       new Meaning("too many requests", Reason.UNREACHABLE, true, "the server is overloaded"),
       new Meaning("corrupt", Reason.DAMAGED, true, "a member's data differs from the others'"));
@@ -59,11 +60,25 @@ final class EtcdErrors {
     return unwrap(failure) instanceof StoreException known && known.notApplied();
   }
 
+  /** Says whether a request was refused for want of space: it may have been applied, and will not be from now on. */
+  static boolean isFull(Throwable failure) {
+    return unwrap(failure) instanceof StoreException known && known.reason() == Reason.FULL;
+  }
+
+  /** The same failure of a request, of which it is known by now that it changed nothing. */
+  static Throwable withoutChange(Throwable failure) {
+    return changed(failure, true);
+  }
+
   /** The same failure of a request, when another one for the same purpose was applied before: no promise any more. */
   static Throwable afterChange(Throwable failure) {
-    return unwrap(failure) instanceof StoreException known && known.notApplied()
+    return changed(failure, false);
+  }
+
+  private static Throwable changed(Throwable failure, boolean notApplied) {
+    return unwrap(failure) instanceof StoreException known && known.notApplied() != notApplied
         ? new StoreException(
-            String.valueOf(known.getMessage()), known.reason(), false, known.getCause())
+            String.valueOf(known.getMessage()), known.reason(), notApplied, known.getCause())
         : failure;
   }
 

@@ -212,32 +212,23 @@ final class EtcdKeeper {
       EtcdLease.Term term = claim.place.settled(modified);
       CompletableFuture<Renewed> renewal = term == null ? null : renewals.get(term);
       if (term == null || renewal == null || (isFirst && term != lease.current())) {
-        return move(claim, lease, isFirst, othersWait).exceptionallyCompose(failure -> {
-          if (term == null
-              || renewal == null
-              || !isFirst
-              || !EtcdErrors.isNotApplied(failure)
-              || claim.place.settled(modified) != term) {
-            return answer(new Kept.Unknown());
-          }
-          // a database that is full grants no lease of its own: the claim holds under the waiters' one
-          return renewed(claim, term, renewal, true, othersWait);
-        });
+        return move(claim, lease, isFirst, othersWait);
       }
-      return renewed(claim, term, renewal, isFirst, othersWait);
-    }
-
-    private CompletableFuture<Kept> renewed(
-        EtcdClaim claim,
-        EtcdLease.Term term,
-        CompletableFuture<Renewed> renewal,
-        boolean isFirst,
-        boolean othersWait) {
       return renewal.thenCompose(renewed -> switch (renewed) {
-        case YES -> answer(kept(claim, term, isFirst, othersWait));
-        case GONE -> answer(new Kept.Gone());
+        case YES -> answer(renewed(claim, term, modified, isFirst, othersWait));
+        case GONE ->
+          answer(claim.place.settled(modified) == term ? new Kept.Gone() : new Kept.Unknown());
         case UNKNOWN -> answer(new Kept.Unknown());
       });
+    }
+
+    private Kept renewed(
+        EtcdClaim claim, EtcdLease.Term term, long modified, boolean isFirst, boolean othersWait) {
+      // read before the lease is known to be settled still: a move that is noted later looks at what was promised until then
+      Moment anchor = term.anchor();
+      return claim.place.settled(modified) == term
+          ? kept(claim, anchor, isFirst, othersWait)
+          : new Kept.Unknown();
     }
   }
 
@@ -277,21 +268,23 @@ final class EtcdKeeper {
 
   private CompletableFuture<Kept> move(
       EtcdClaim claim, EtcdLease lease, boolean isFirst, boolean othersWait) {
-    return context.move(claim, lease).thenApply(moved -> {
-      if (moved.isPresent()) {
-        return kept(claim, moved.get(), isFirst, othersWait);
-      }
-      // its turn came meanwhile: what was read is of the past
-      return !isFirst && claim.place.isFirst() ? new Kept.Unknown() : new Kept.Gone();
-    });
+    return context
+        .move(claim, lease)
+        .thenApply(moved -> {
+          if (moved.isPresent()) {
+            return kept(claim, moved.get().anchor(), isFirst, othersWait);
+          }
+          // its turn came meanwhile: what was read is of the past
+          return !isFirst && claim.place.isFirst() ? new Kept.Unknown() : new Kept.Gone();
+        })
+        .exceptionally(failure -> new Kept.Unknown());
   }
 
-  private Kept kept(EtcdClaim claim, EtcdLease.Term term, boolean isFirst, boolean othersWait) {
+  private Kept kept(EtcdClaim claim, Moment anchor, boolean isFirst, boolean othersWait) {
     if (isFirst) {
       claim.stopWaiting();
-      Moment anchor = term.anchor();
-      return new Kept.Held(new Grant(
-          claim.place.revision(), anchor, term.promised(claim.claim.lease()), othersWait));
+      return new Kept.Held(
+          new Grant(claim.place.revision(), anchor, claim.claim.lease(), othersWait));
     }
     claim.startWaiting(context).ifPresent(EtcdWait::begin);
     return new Kept.Queued();

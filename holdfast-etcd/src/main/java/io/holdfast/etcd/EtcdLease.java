@@ -74,11 +74,6 @@ final class EtcdLease {
       return Duration.ofSeconds(seconds);
     }
 
-    /** For how long it is promised to a hold that asked for {@code lease}. */
-    Duration promised(Duration lease) {
-      return length().compareTo(lease) < 0 ? length() : lease;
-    }
-
     /** Whether it has almost all of its time left. */
     boolean isYoung() {
       return ticker.elapsedNanos(anchor) < nanos() / YOUNG;
@@ -89,9 +84,9 @@ final class EtcdLease {
       return untilNanos == Long.MIN_VALUE || anchor.nanos() + nanos() - untilNanos >= 0;
     }
 
-    /** Until when it is promised to a hold that asked for {@code lease}. */
-    long promisedUntil(Duration lease) {
-      return anchor.nanos() + promised(lease).toNanos();
+    /** When what was promised of it for so long ends. */
+    long promisedUntil(Duration given) {
+      return anchor.nanos() + Math.min(nanos(), given.toNanos());
     }
 
     /**

@@ -222,7 +222,7 @@ final class EtcdWait {
     Moment anchor = maybe == null ? context.runtime.ticker().now() : maybe.anchor();
     EtcdLease.Term term = claim.place.settled(own.getModRevision());
     if (term != null && term == maybe && isLongEnough(term, anchor)) {
-      granted(revision, anchor, term.promised(claim.claim.lease()), othersWait);
+      granted(revision, anchor, given(term), othersWait);
       return;
     }
     // a move may still come, or there is too little of the lease left: the key is put under the hold's own
@@ -237,9 +237,13 @@ final class EtcdWait {
     });
   }
 
+  private Duration given(EtcdLease.Term term) {
+    Duration lease = claim.claim.lease();
+    return term.length().compareTo(lease) < 0 ? term.length() : lease;
+  }
+
   private boolean isLongEnough(EtcdLease.Term term, Moment anchor) {
-    return context.runtime.ticker().elapsedNanos(anchor)
-        < term.promised(claim.claim.lease()).toNanos() / 2;
+    return context.runtime.ticker().elapsedNanos(anchor) < given(term).toNanos() / 2;
   }
 
   private void granted(long revision, Moment anchor, Duration lease, boolean othersWait) {

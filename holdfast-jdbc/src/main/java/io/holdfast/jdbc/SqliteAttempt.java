@@ -106,7 +106,7 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
       LockRow row = session.locks.read(claim.name().name());
       checkedTheHolder = false;
       if (row != null && staysTaken(session, row, nowUs)) {
-        if (checkedTheHolder) {
+        if (checkedTheHolder && look < LOOKS - 1) {
           continue;
         }
         return busy(session, row, false, nowUs);

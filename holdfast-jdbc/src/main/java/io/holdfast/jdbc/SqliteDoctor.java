@@ -49,6 +49,7 @@ final class SqliteDoctor {
       fileSystem();
       permissions();
       sizes();
+      deaths();
     } catch (IOException e) {
       add(Level.WARNING, "file", "cannot be looked at: " + e, "check the file and its folder");
     }
@@ -77,6 +78,9 @@ final class SqliteDoctor {
             "use it under one name only: under another one, SQLite has another log, and the locks do not exclude");
       }
     }
+  }
+
+  private void deaths() throws IOException {
     ok(
         "death of a process",
         context.liveness().noticesDeaths()
