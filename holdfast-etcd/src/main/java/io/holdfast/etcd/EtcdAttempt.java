@@ -132,7 +132,7 @@ final class EtcdAttempt {
     } else {
       then.add(Op.get(queue, EtcdContext.COUNT));
     }
-    return context
+    CompletableFuture<TxnResponse> asked = context
         .calls
         .txn(
             List.of(
@@ -147,14 +147,15 @@ final class EtcdAttempt {
               || EtcdErrors.isFull(failure)) {
             claim.settled(sent);
           }
-        })
+        });
+    return asked
         .thenCompose(done -> done.isSucceeded() ? entered(term, done) : refused(term, done))
         .exceptionallyCompose(failure -> {
           if (EtcdLease.isGone(failure)) {
             term.gone();
             return enter();
           }
-          return EtcdErrors.isFull(failure)
+          return asked.isCompletedExceptionally() && EtcdErrors.isFull(failure)
               ? full(term, failure)
               : CompletableFuture.failedFuture(failure);
         });
@@ -162,7 +163,13 @@ final class EtcdAttempt {
 
   /** There was no space for the key: it was put all the same, or was not and will not be. */
   private CompletableFuture<Answer> full(EtcdLease.Term term, Throwable failure) {
-    return context.calls.get(claim.key, EtcdContext.KEY).thenCompose(seen -> {
+    CompletableFuture<GetResponse> read = context
+        .calls
+        .get(claim.key, EtcdContext.KEY)
+        // if it was not read, it may be there
+        .exceptionallyCompose(
+            unread -> CompletableFuture.failedFuture(EtcdErrors.afterChange(unread)));
+    return read.thenCompose(seen -> {
       if (seen.getKvs().isEmpty()) {
         return CompletableFuture.failedFuture(EtcdErrors.withoutChange(failure));
       }

@@ -328,14 +328,18 @@ final class EtcdContext {
   private CompletableFuture<Optional<EtcdLease.Term>> full(
       EtcdClaim claim, EtcdPlace.Move move, Throwable failure) {
     return calls.get(claim.key, KEY).thenCompose(seen -> {
-      claim.place.notMoved(move);
+      boolean moved = false;
       for (KeyValue there : seen.getKvs()) {
+        // first, so that no renewal of the former lease is promised of it
         claim.place.seen(there, move.term);
-        if (there.getCreateRevision() == move.revision && there.getLease() == move.term.id) {
-          return CompletableFuture.completedFuture(Optional.of(move.term));
-        }
+        claim.place.notMoved(move);
+        moved = there.getCreateRevision() == move.revision
+            && claim.place.settled(there.getModRevision()) == move.term;
       }
-      return CompletableFuture.failedFuture(failure);
+      claim.place.notMoved(move);
+      return moved
+          ? CompletableFuture.completedFuture(Optional.of(move.term))
+          : CompletableFuture.failedFuture(failure);
     });
   }
 
