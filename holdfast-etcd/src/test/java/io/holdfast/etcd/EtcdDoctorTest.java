@@ -11,7 +11,6 @@ import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.etcd.EtcdCluster;
 import io.holdfast.testkit.etcd.EtcdServer;
-import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
@@ -100,19 +99,9 @@ class EtcdDoctorTest {
   @Test
   void alarm_isTold() {
     try (EtcdServer full = EtcdServer.with("--quota-backend-bytes=65536")) {
-      String value = "x".repeat(40_000);
-      Await.until("the database is full", () -> isFull(full, value));
+      full.fill(40_000);
       List<Finding> findings = look(full.uri());
       assertFound(findings, Level.PROBLEM, "alarm", "NOSPACE at member ");
-    }
-  }
-
-  private static boolean isFull(EtcdServer server, String value) {
-    try {
-      server.call("/v3/kv/put", "{\"key\":\"eA==\",\"value\":\"" + value + "\"}");
-      return false;
-    } catch (UncheckedIOException e) {
-      return true;
     }
   }
 

@@ -12,12 +12,14 @@ import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.etcd.EtcdServer;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -26,16 +28,23 @@ import org.junit.jupiter.api.Test;
 @Tag("all")
 class EtcdFullTest {
   private static final Duration LEASE = Duration.ofSeconds(10);
+  private static final int WORKERS = 64;
   private static final LockOptions OPTIONS =
       LockOptions.builder().leaseFor(LEASE).build();
+
+  private final ExecutorService pool = Executors.newFixedThreadPool(WORKERS);
+
+  @AfterEach
+  void endWorkers() {
+    pool.shutdownNow();
+  }
 
   @Test
   void holdIsRenewedAndReleased_newOnesAreRefused() throws Exception {
     try (EtcdServer server = EtcdServer.with("--quota-backend-bytes=65536");
-        Holdfast holdfast = Holdfast.connect(server.uri())) {
+        Holdfast holdfast = client(server)) {
       Hold hold = holdfast.lock("job", OPTIONS).acquire();
-      String value = "x".repeat(40_000);
-      Await.until("the database is full", () -> isFull(server, value));
+      server.fill(40_000);
       assertThatThrownBy(() -> holdfast.lock("another", OPTIONS).tryAcquire())
           .isInstanceOfSatisfying(
               StoreUnavailableException.class,
@@ -55,32 +64,27 @@ class EtcdFullTest {
   @RepeatedTest(5)
   void attemptsWhileItFillsUp_leaveNothing() throws Exception {
     try (EtcdServer server = EtcdServer.with("--quota-backend-bytes=1048576");
-        Holdfast holdfast = Holdfast.connect(server.uri())) {
+        Holdfast holdfast = client(server)) {
       // keeps the lease renewed that all of them share
       Hold other = holdfast.lock("other", OPTIONS).acquire();
       AtomicInteger refused = new AtomicInteger();
-      AtomicBoolean full = new AtomicBoolean();
-      List<Thread> threads = new ArrayList<>();
-      for (int i = 0; i < 64; i++) {
+      List<Future<?>> workers = new ArrayList<>();
+      for (int i = 0; i < WORKERS; i++) {
         DistributedLock lock = holdfast.lock("job-" + i, OPTIONS);
-        Thread thread = new Thread(() -> {
-          while (!full.get()) {
+        workers.add(pool.submit(() -> {
+          while (refused.get() == 0) {
             try (Hold hold = lock.tryAcquire().orElseThrow()) {
               assertThat(hold.isValid()).isTrue();
             } catch (StoreUnavailableException e) {
               assertThat(e.reason()).isEqualTo(Reason.FULL);
               refused.incrementAndGet();
-              full.set(true);
             }
           }
-        });
-        thread.start();
-        threads.add(thread);
+        }));
       }
-      String value = "x".repeat(8_000);
-      Await.until("the database is full", () -> isFull(server, value));
-      for (Thread each : threads) {
-        each.join();
+      server.fill(8_000);
+      for (Future<?> each : workers) {
+        each.get();
       }
       assertThat(refused).hasPositiveValue();
       assertThat(other.release()).isTrue();
@@ -88,12 +92,10 @@ class EtcdFullTest {
     }
   }
 
-  private static boolean isFull(EtcdServer server, String value) {
-    try {
-      server.call("/v3/kv/put", "{\"key\":\"eA==\",\"value\":\"" + value + "\"}");
-      return false;
-    } catch (UncheckedIOException e) {
-      return true;
-    }
+  private static Holdfast client(EtcdServer server) {
+    return Holdfast.builder()
+        .store(server.uri())
+        .requestTimeout(Duration.ofSeconds(20))
+        .build();
   }
 }

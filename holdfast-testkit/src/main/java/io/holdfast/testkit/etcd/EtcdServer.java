@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.testkit.etcd;
 
+import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.ServerProcess;
 import java.io.IOException;
 import java.io.InputStream;
@@ -138,6 +139,23 @@ public final class EtcdServer implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /**
+   * Fills the database: returns when it takes no more for want of space. Give it a small {@code --quota-backend-bytes}.
+   *
+   * @param bytes how much is written at once
+   */
+  public void fill(int bytes) {
+    String put = "{\"key\":\"ZmlsbA==\",\"value\":\"" + "x".repeat(bytes / 4 * 4) + "\"}";
+    Await.until("the database is full", () -> {
+      try {
+        ask("http://127.0.0.1:" + port + "/v3/kv/put", put);
+        return false;
+      } catch (IOException e) {
+        return call("/v3/maintenance/alarm", "{\"action\":\"GET\"}").contains("NOSPACE");
+      }
+    });
   }
 
   private static String ask(String url, String json) throws IOException {
