@@ -8,6 +8,7 @@ import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.testkit.Clients;
 import io.holdfast.testkit.consul.ConsulServer;
 import io.holdfast.testkit.process.LazyServer;
 import java.nio.file.Files;
@@ -53,7 +54,7 @@ class ConsulAclTest {
   @Test
   void token_withTheRights_locks() throws Exception {
     try (Holdfast holdfast =
-            Holdfast.connect("consul://:" + token() + "@" + SERVER.get().endpoint());
+            Clients.connect("consul://:" + token() + "@" + SERVER.get().endpoint());
         Hold hold = holdfast.lock("job").acquire()) {
       assertThat(hold.isValid()).isTrue();
       assertThat(holdfast.lock("job").tryAcquire()).isEmpty();
@@ -87,7 +88,7 @@ class ConsulAclTest {
     String old = token();
     Files.writeString(file, old + "\n");
     String uri = SERVER.get().uri() + "?holdfast.token-file=" + file;
-    try (Holdfast holdfast = Holdfast.connect(uri);
+    try (Holdfast holdfast = Clients.connect(uri);
         Hold hold = holdfast.lock("rotated").acquire()) {
       Files.writeString(file, token() + "\n");
       revoke(old);

@@ -9,6 +9,7 @@ import io.holdfast.Holdfast;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.Clients;
 import io.holdfast.testkit.etcd.EtcdServer;
 import io.holdfast.testkit.process.Certificates;
 import io.holdfast.testkit.process.LazyServer;
@@ -72,8 +73,8 @@ class EtcdTlsTest {
   /** The server's certificate is checked against the given authority; requests and watches both go through TLS. */
   @Test
   void serverWeTrust_isUsed() throws Exception {
-    try (Holdfast one = Holdfast.connect(uri(SERVER.get()));
-        Holdfast other = Holdfast.connect(uri(SERVER.get()))) {
+    try (Holdfast one = Clients.connect(uri(SERVER.get()));
+        Holdfast other = Clients.connect(uri(SERVER.get()))) {
       Hold hold = one.lock("x").acquire();
       CompletableFuture<Hold> waiter = other.lock("x").acquireAsync();
       Await.until("somebody waits", () -> one.admin().inspect("x").orElseThrow().waiters() == 1);
@@ -96,7 +97,7 @@ class EtcdTlsTest {
   void serverWithAnotherName_isRefused() throws Exception {
     assertRefused(uri(STRANGE.get()), "127.0.0.1");
     try (Holdfast client =
-        Holdfast.connect(uri(STRANGE.get(), "&holdfast.tls-authority=elsewhere.example"))) {
+        Clients.connect(uri(STRANGE.get(), "&holdfast.tls-authority=elsewhere.example"))) {
       assertThat(client.lock("x").acquire().release()).isTrue();
     }
     assertRefused(uri(STRANGE.get(), "&holdfast.tls-authority=nowhere.example"), "nowhere.example");
@@ -107,7 +108,7 @@ class EtcdTlsTest {
   void serverThatAsksForACertificate_getsOurs() throws Exception {
     String ours = "&holdfast.tls-cert=" + certificates().file("client.pem") + "&holdfast.tls-key="
         + certificates().file("client.key");
-    try (Holdfast client = Holdfast.connect(uri(STRICT.get(), ours))) {
+    try (Holdfast client = Clients.connect(uri(STRICT.get(), ours))) {
       assertThat(client.lock("x").acquire().release()).isTrue();
     }
     assertRefused(uri(STRICT.get()), "holdfast.tls-cert");

@@ -9,10 +9,13 @@ import io.holdfast.testkit.process.ServerProcess;
 final class FirstAnswer {
   private FirstAnswer() {}
 
-  /** Returns the address when the store behind it answers. */
+  /** What a process that has just been started needs to load the driver is within this. */
+  private static final String TIME = "?holdfast.connect-timeout=30s";
+
+  /** Returns the address of Redis when the server behind it answers. */
   static String of(ServerProcess server, String uri) {
     server.awaitAnswer(() -> answers(uri));
-    return uri;
+    return uri + TIME;
   }
 
   private static boolean answers(String uri) {

@@ -8,6 +8,7 @@ import io.holdfast.ConfigurationException;
 import io.holdfast.DistributedLock;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
+import io.holdfast.testkit.Clients;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -38,7 +39,7 @@ class LockConfigurationTest {
   @Test
   void theBean_isALockOfTheStoreWithItsOptions() throws InterruptedException {
     try (AnnotationConfigApplicationContext context = started(store());
-        Holdfast other = Holdfast.connect(store())) {
+        Holdfast other = Clients.connect(store())) {
       DistributedLock invoices = context.getBean(DistributedLock.class);
       try (Hold hold = invoices.acquire()) {
         assertThat(hold.isValid()).isTrue();
@@ -64,7 +65,7 @@ class LockConfigurationTest {
     assertThat(hold.isValid()).isFalse();
     assertThatThrownBy(() -> closed.lock("invoices").tryAcquire())
         .isInstanceOf(IllegalStateException.class);
-    try (Holdfast next = Holdfast.connect(store())) {
+    try (Holdfast next = Clients.connect(store())) {
       // at once, long before the lease of 20 s
       assertThat(next.lock("invoices").tryAcquire()).isPresent();
     }

@@ -10,6 +10,7 @@ import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.Clients;
 import io.holdfast.testkit.sql.SqlKind;
 import io.holdfast.testkit.sql.SqlServer;
 import java.lang.reflect.InvocationTargetException;
@@ -103,6 +104,7 @@ class CallersThreadTest {
     JdbcDialect dialect = options.dialect(kind == SqlKind.POSTGRESQL, "test");
     return Holdfast.builder()
         .store(new JdbcStore(new Ours(source), dialect, options, "test"))
+        .requestTimeout(Clients.REQUEST_TIMEOUT)
         .build();
   }
 
@@ -131,7 +133,10 @@ class CallersThreadTest {
   void givenConnections_areNotUsedOnCallersThreads(SqlKind kind) throws Exception {
     Executors executors = new Executors();
     DataSource source = executors.of(kind.shared().dataSource());
-    try (Holdfast holdfast = Holdfast.builder().store(JdbcStore.using(source)).build()) {
+    try (Holdfast holdfast = Holdfast.builder()
+        .store(JdbcStore.using(source))
+        .requestTimeout(Clients.REQUEST_TIMEOUT)
+        .build()) {
       DistributedLock lock = holdfast.lock("callers");
       for (int i = 0; i < 20; i++) {
         lock.acquire().release();

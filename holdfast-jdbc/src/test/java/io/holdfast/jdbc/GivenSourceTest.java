@@ -11,6 +11,7 @@ import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.Clients;
 import io.holdfast.testkit.sql.SqlKind;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -55,7 +56,10 @@ class GivenSourceTest {
   }
 
   private static Holdfast holdfast(HikariDataSource pool) {
-    return Holdfast.builder().store(JdbcStore.using(pool)).build();
+    return Holdfast.builder()
+        .store(JdbcStore.using(pool))
+        .requestTimeout(Clients.REQUEST_TIMEOUT)
+        .build();
   }
 
   /** Connections come back as they were lent, and the pool stays open. */
@@ -102,7 +106,7 @@ class GivenSourceTest {
   void statementThatWaitsForARow_isGivenUpByTheServer(SqlKind kind) throws Exception {
     JdbcDialect dialect = JdbcOptions.DEFAULT.dialect(kind == SqlKind.POSTGRESQL, "test");
     String waitedFor = "'waited-for'";
-    try (Holdfast holdfast = Holdfast.connect(kind.shared().storeUri())) {
+    try (Holdfast holdfast = Clients.connect(kind.shared().storeUri())) {
       holdfast.lock("waited-for").acquire().close();
     }
     try (Connection other = kind.shared().connect();
@@ -174,7 +178,7 @@ class GivenSourceTest {
         each.close();
       }
       try (Holdfast holdfast = holdfast(pool);
-          Holdfast other = Holdfast.builder().store(kind.shared().storeUri()).build()) {
+          Holdfast other = Clients.connect(kind.shared().storeUri())) {
         Hold hold = holdfast.lock("left-open").acquire();
         assertThat(other.lock("left-open").tryAcquire()).isEmpty();
         assertThat(hold.release()).isTrue();

@@ -8,6 +8,7 @@ import io.holdfast.ConfigurationException;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.spi.StoreAddress;
+import io.holdfast.testkit.Clients;
 import io.holdfast.testkit.sql.SqlKind;
 import io.holdfast.testkit.sql.SqlServer;
 import java.time.Duration;
@@ -116,9 +117,12 @@ class JdbcSettingsTest {
     JdbcSettings others = JdbcSettings.builder().prefix("our_").build();
     try (Holdfast ours = Holdfast.builder()
             .store(JdbcStore.using(server.dataSource(), others))
+            .requestTimeout(Clients.REQUEST_TIMEOUT)
             .build();
-        Holdfast plain =
-            Holdfast.builder().store(JdbcStore.using(server.dataSource())).build()) {
+        Holdfast plain = Holdfast.builder()
+            .store(JdbcStore.using(server.dataSource()))
+            .requestTimeout(Clients.REQUEST_TIMEOUT)
+            .build()) {
       Hold hold = ours.lock("x").acquire();
       plain.lock("x").acquire().close();
       assertThat(hold.release()).isTrue();

@@ -10,6 +10,7 @@ import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
+import io.holdfast.testkit.Clients;
 import io.holdfast.testkit.contract.StoreContract;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -39,7 +40,7 @@ class SqliteEngineTest {
   private Path folder;
 
   private Holdfast connect() {
-    return Holdfast.connect("sqlite:" + folder.resolve("locks.db"));
+    return Clients.connect("sqlite:" + folder.resolve("locks.db"));
   }
 
   @Test

@@ -8,7 +8,7 @@
 --        H revision othersWait                  holds the lock, for the full lease from now
 --        Q left isFirst revision                waits
 --        N                                      not there
---        U                                      the record cannot be read
+--        U                                      the record, or the queue, cannot be read
 -- include clock.lua
 -- include lock.lua
 local waiterLease, retention, channel = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
@@ -54,17 +54,9 @@ local function keep(key, claim, lease)
   return 'Q ' .. text(lock.till - now) .. ' ' .. (head == claim and '1' or '0') .. ' ' .. text(lock.rev)
 end
 
--- Somebody else's key where ours should be is the trouble of one lock; any other is that of all.
-local function keepAlone(key, claim, lease)
-  local done, said = pcall(keep, key, claim, lease)
-  if not done and not string.find(type(said) == 'table' and said.err or tostring(said), 'WRONGTYPE', 1, true) then
-    error(said, 0)
-  end
-  return done and said or 'U'
-end
-
+-- include alone.lua
 local answer = {text(now)}
 for i = 1, #KEYS / 3 do
-  answer[i + 1] = keepAlone(KEYS[3 * i - 2], ARGV[2 * i + 2], tonumber(ARGV[2 * i + 3]))
+  answer[i + 1] = alone(keep, KEYS[3 * i - 2], ARGV[2 * i + 2], tonumber(ARGV[2 * i + 3]))
 end
 return answer

@@ -118,15 +118,16 @@ local function leave(lock, claim)
   return found == 1
 end
 
--- Puts a waiter in, or refreshes it in its place.
+-- Puts a waiter in, or refreshes it in its place. A key of another type fails the first write, so that nothing is left.
 local function enqueue(lock, claim, waiterLease, lease, holder)
   local queue, waiters = lock.key .. ':q', lock.key .. ':w'
-  if not redis.call('ZSCORE', queue, claim) then
+  local isThere = redis.call('ZSCORE', queue, claim)
+  local short = math.min(waiterLease, lease)
+  redis.call('HSET', waiters, claim, text(now + waiterLease) .. ' ' .. text(short) .. ' ' .. holder)
+  if not isThere then
     local last = redis.call('ZRANGE', queue, -1, -1, 'WITHSCORES')[2]
     redis.call('ZADD', queue, text((tonumber(last) or 0) + 1), claim)
   end
-  local short = math.min(waiterLease, lease)
-  redis.call('HSET', waiters, claim, text(now + waiterLease) .. ' ' .. text(short) .. ' ' .. holder)
   local gone = millis(now + 2 * waiterLease)
   redis.call('PEXPIREAT', queue, gone)
   redis.call('PEXPIREAT', waiters, gone)

@@ -41,14 +41,17 @@ end
 if math.abs(number - now) > reach then
   return {text(now), 'F', me}
 end
-if not (own and number == lock.rev) then
-  if number <= lock.last then
-    return {text(now), 'S', text(lock.last), me}
-  end
+local again = own and number == lock.rev
+if not again and number <= lock.last then
+  return {text(now), 'S', text(lock.last), me}
+end
+-- before the vote: a key of another type fails this, and then there is none
+redis.call('ZREM', KEYS[3], claim)
+local others = othersWait(KEYS[3])
+if not again then
   lock.last, lock.rev, lock.claim, lock.since = number, number, claim, now
   redis.call('HSET', KEYS[2], 'h', ARGV[10])
 end
 lock.till = now + lease
 store(lock, retention)
-redis.call('ZREM', KEYS[3], claim)
-return {text(now), 'A', othersWait(KEYS[3]), me}
+return {text(now), 'A', others, me}

@@ -11,7 +11,6 @@ local lock, refused = load(KEYS[1])
 if refused then
   return refused
 end
-redis.call('ZREM', KEYS[2], claim)
 local found = 'N'
 if isHeldBy(lock, claim) and lock.rev <= number then
   found = 'R'
@@ -21,5 +20,7 @@ if isHeldBy(lock, claim) and lock.rev <= number then
 end
 lock.last = math.max(lock.last, number)
 store(lock, retention)
+-- behind the end, which a key of another type does not undo
+redis.call('ZREM', KEYS[2], claim)
 tell(lock, KEYS[2], ARGV[2])
 return {text(now), found, othersWait(KEYS[2])}

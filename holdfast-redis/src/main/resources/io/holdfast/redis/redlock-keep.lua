@@ -7,7 +7,7 @@
 -- answer now, then for each claim one of
 --        H othersWait                           has the vote, for the full lease from now
 --        N                                      has not, or no longer
---        U                                      the record cannot be read
+--        U                                      the record, or who waits, cannot be read
 --        and at the end what this server is
 -- include redlock.lua
 local left, me = abstainsFor(KEYS[1], ARGV[1], tonumber(ARGV[2]))
@@ -27,16 +27,18 @@ local function keep(key, waiters, claim, number, lease)
   if not isHeldBy(lock, claim) or lock.rev ~= number then
     return 'N'
   end
+  local others = othersWait(waiters)
   lock.till = now + lease
   store(lock, retention)
-  return 'H ' .. othersWait(waiters)
+  return 'H ' .. others
 end
 
+-- include alone.lua
 local answer = {text(now)}
 for i = 1, (#KEYS - 1) / 2 do
   local at = 3 * i + 1
   answer[i + 1] =
-    keep(KEYS[2 * i], KEYS[2 * i + 1], ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]))
+    alone(keep, KEYS[2 * i], KEYS[2 * i + 1], ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]))
 end
 answer[#answer + 1] = me
 return answer

@@ -165,8 +165,9 @@ class MessageFatesTest {
   void parted_theHoldIsLost_beforeAnybodyElseHasTheLock(Parted how) throws Exception {
     LockOptions brief = LockOptions.builder().leaseFor(Duration.ofMillis(3600)).build();
     Holdfast client = REDIS.through();
+    Holdfast other = REDIS.direct();
     Hold hold = client.lock("x", brief).acquire();
-    CompletableFuture<Hold> rival = waiter(REDIS.direct(), 1);
+    CompletableFuture<Hold> rival = waiter(other, 1);
     switch (how) {
       case CONNECTIONS_BREAK -> REDIS.proxy().cut();
       case NOTHING_PASSES -> REDIS.proxy().stall(true, true);

@@ -10,6 +10,7 @@ import io.holdfast.LockEvent;
 import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.Clients;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
@@ -18,7 +19,6 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
@@ -111,25 +111,17 @@ final class ProxiedRedis
   }
 
   Holdfast through(Duration requestTimeout) {
-    Holdfast client = connected(Await.present("a connection", () -> {
-      try {
-        return Optional.of(Holdfast.builder()
-            .store(proxy.uri())
-            .requestTimeout(requestTimeout)
-            .listener(events::add)
-            .build());
-      } catch (StoreUnavailableException e) {
-        // the first contact takes its time on a slow machine
-        return Optional.empty();
-      }
-    }));
+    Holdfast client = connected(Clients.build(() -> Holdfast.builder()
+        .store(proxy.uri())
+        .requestTimeout(requestTimeout)
+        .listener(events::add)));
     events.clear();
     return client;
   }
 
   /** Makes a client that does not go through the proxy. */
   Holdfast direct() {
-    return connected(Holdfast.connect(server.uri()));
+    return connected(Clients.connect(server.uri()));
   }
 
   private Holdfast connected(Holdfast client) {

@@ -9,6 +9,7 @@ import io.holdfast.Holdfast;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.Clients;
 import io.holdfast.testkit.process.Certificates;
 import io.holdfast.testkit.process.LazyServer;
 import io.holdfast.testkit.process.ServerProcess;
@@ -86,8 +87,8 @@ class RedisTlsTest {
   /** The server's certificate is checked against the given authority; commands and messages both go through TLS. */
   @Test
   void serverWeTrust_isUsed() throws Exception {
-    try (Holdfast one = Holdfast.connect(uri(PORT));
-        Holdfast other = Holdfast.connect(uri(PORT))) {
+    try (Holdfast one = Clients.connect(uri(PORT));
+        Holdfast other = Clients.connect(uri(PORT))) {
       Hold hold = one.lock("x").acquire();
       CompletableFuture<Hold> waiter = other.lock("x").acquireAsync();
       Await.until("somebody waits", () -> one.admin().inspect("x").orElseThrow().waiters() == 1);
@@ -110,8 +111,7 @@ class RedisTlsTest {
   void serverWithAnotherName_isRefused() throws Exception {
     assertRefused(uri(STRANGE_PORT), "127.0.0.1", "holdfast.tls-verify");
     for (String verify : new String[] {"ca", "none"}) {
-      try (Holdfast client =
-          Holdfast.connect(uri(STRANGE_PORT, "&holdfast.tls-verify=" + verify))) {
+      try (Holdfast client = Clients.connect(uri(STRANGE_PORT, "&holdfast.tls-verify=" + verify))) {
         assertThat(client.lock("x").acquire().release()).isTrue();
       }
     }
@@ -122,7 +122,7 @@ class RedisTlsTest {
   void serverThatAsksForACertificate_getsOurs() throws Exception {
     String ours = "&holdfast.tls-cert=" + certificates().file("client.pem") + "&holdfast.tls-key="
         + certificates().file("client.key");
-    try (Holdfast client = Holdfast.connect(uri(STRICT_PORT, ours))) {
+    try (Holdfast client = Clients.connect(uri(STRICT_PORT, ours))) {
       assertThat(client.lock("x").acquire().release()).isTrue();
     }
     assertRefused(uri(STRICT_PORT), "certificate", "holdfast.tls-cert");

@@ -3,6 +3,7 @@ package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.util.List;
@@ -103,6 +104,55 @@ class RedlockVotesTest {
       assertThat(keep(redis, "aa-2", first + 1, MINUTE)).isEqualTo("H 0");
       assertThat(evict(redis, first + 1)).isEqualTo("1");
       assertThat(keep(redis, "aa-2", first + 1, MINUTE)).isEqualTo("N");
+    }
+  }
+
+  /** A key of another type where the waiters should be: an attempt leaves no vote, an end frees, and the others are renewed. */
+  @Test
+  void waitersOfAnotherType_areTheTroubleOfOneLock() {
+    try (RedisServer server = RedisServer.forgetful();
+        StatefulRedisConnection<String, String> connection = server.connect()) {
+      RedisCommands<String, String> redis = connection.sync();
+      long number = now(redis);
+      redis.set(WAITERS, "another program's");
+      assertThat(attempt(redis, CLAIM, number)).contains("WRONGTYPE");
+      assertThat(redis.exists(RECORD)).isZero();
+      redis.del(WAITERS);
+      assertThat(attempt(redis, CLAIM, number)).isEqualTo("A");
+      redis.set(WAITERS, "another program's");
+      String other = "holdfast:{y}";
+      redis.eval(
+          RedisScript.REDLOCK_ATTEMPT.text(),
+          ScriptOutputType.MULTI,
+          new String[] {MARKER, other, other + ":w"},
+          HOUR,
+          AT_ONCE,
+          HOUR,
+          HOUR,
+          "aa-2",
+          "" + number,
+          "T",
+          NEVER,
+          MINUTE,
+          "holder",
+          MINUTE);
+      List<Object> kept = redis.eval(
+          RedisScript.REDLOCK_KEEP.text(),
+          ScriptOutputType.MULTI,
+          new String[] {MARKER, RECORD, WAITERS, other, other + ":w"},
+          HOUR,
+          AT_ONCE,
+          HOUR,
+          CLAIM,
+          "" + number,
+          MINUTE,
+          "aa-2",
+          "" + number,
+          MINUTE);
+      assertThat(kept).element(1).isEqualTo("U");
+      assertThat(kept).element(2).isEqualTo("H 0");
+      assertThat(end(redis, CLAIM, number)).contains("WRONGTYPE");
+      assertThat(redis.hget(RECORD, "c")).isEmpty();
     }
   }
 }

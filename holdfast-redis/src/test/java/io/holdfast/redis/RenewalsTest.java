@@ -108,6 +108,18 @@ class RenewalsTest {
     assertThat(kept.get(waiting[2].id())).isEqualTo(new Kept.Queued());
   }
 
+  /** A claim that cannot wait for that leaves no queue behind, which would stay for ever. */
+  @Test
+  void waitersOfAnotherType_noneIsPutInTheQueue() {
+    held("wanted", 1);
+    server.call(redis -> redis.set("holdfast:{wanted}:w", "another program's"));
+    assertThat(Await.failure(
+            store.attempt(claim("wanted", 2), Mode.QUEUE, store.time().plusSeconds(5))))
+        .hasMessageContaining("WRONGTYPE");
+    long queues = server.call(redis -> redis.exists("holdfast:{wanted}:q"));
+    assertThat(queues).isZero();
+  }
+
   /** The record says no longer that others wait when the last of them has left. */
   @Test
   void lastWaiterThatLeaves_isNotSaidToWait() {

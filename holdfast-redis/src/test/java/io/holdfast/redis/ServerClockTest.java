@@ -18,6 +18,7 @@ import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.Clients;
 import io.holdfast.testkit.log.Warns;
 import io.holdfast.testkit.process.LazyServer;
 import java.time.Duration;
@@ -59,8 +60,10 @@ class ServerClockTest {
   }
 
   private Holdfast client() {
-    Holdfast client =
-        Holdfast.builder().store(SERVER.get().uri()).listener(events::add).build();
+    Holdfast client = Clients.build(() -> Holdfast.builder()
+        .store(SERVER.get().uri())
+        .requestTimeout(Clients.REQUEST_TIMEOUT)
+        .listener(events::add));
     open.push(client);
     return client;
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.testkit;
 
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.Ticker;
 import java.time.Duration;
 import java.util.Optional;
@@ -16,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Waits for a state instead of for a time. A wait that succeeds costs what the state takes; only one that fails costs
  * {@link #PATIENCE}, which is therefore generous, and can be stretched for slow machines with {@code
- * -Dholdfast.patience=3} (a factor).
+ * -Dholdfast.patience=3} (a factor). A look that the store does not answer in time has seen nothing: the next one will.
  */
 public final class Await {
   /** How long a state may take to come: 20 s times the system property {@code holdfast.patience}. */
@@ -35,11 +37,7 @@ public final class Await {
    * @throws AssertionError if it does not hold within {@link #PATIENCE}
    */
   public static void until(String what, BooleanSupplier condition) {
-    Optional<Boolean> seen =
-        poll(() -> condition.getAsBoolean() ? Optional.of(true) : Optional.empty());
-    if (seen.isEmpty()) {
-      throw new AssertionError("waited " + PATIENCE + " in vain until " + what);
-    }
+    poll("until " + what, () -> condition.getAsBoolean() ? Optional.of(true) : Optional.empty());
   }
 
   /**
@@ -52,8 +50,7 @@ public final class Await {
    * @throws AssertionError if there is none within {@link #PATIENCE}
    */
   public static <T> T present(String what, Supplier<Optional<T>> source) {
-    return poll(source)
-        .orElseThrow(() -> new AssertionError("waited " + PATIENCE + " in vain for " + what));
+    return poll("for " + what, source);
   }
 
   /**
@@ -112,14 +109,25 @@ public final class Await {
     }
   }
 
-  private static <T> Optional<T> poll(Supplier<Optional<T>> source) {
+  private static <T> T poll(String what, Supplier<Optional<T>> source) {
     boolean interrupted = Thread.interrupted();
     try {
       long begin = Ticker.system().nanos();
       while (true) {
-        Optional<T> value = source.get();
-        if (value.isPresent() || Ticker.system().nanos() - begin > PATIENCE.toNanos()) {
-          return value;
+        StoreUnavailableException unanswered = null;
+        try {
+          Optional<T> value = source.get();
+          if (value.isPresent()) {
+            return value.get();
+          }
+        } catch (StoreUnavailableException e) {
+          if (e.reason() != Reason.UNREACHABLE) {
+            throw e;
+          }
+          unanswered = e;
+        }
+        if (Ticker.system().nanos() - begin > PATIENCE.toNanos()) {
+          throw new AssertionError("waited " + PATIENCE + " in vain " + what, unanswered);
         }
         LockSupport.parkNanos(LOOK_EVERY_NANOS);
         interrupted |= Thread.interrupted();

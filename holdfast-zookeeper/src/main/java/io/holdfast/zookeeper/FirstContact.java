@@ -63,7 +63,8 @@ final class FirstContact {
       return Optional.empty();
     }
     return Optional.of(new ConfigurationException(
-        "a lease of " + lease.toMillis() + " ms needs a session of " + needed.toMillis()
+        "a lease of " + lease.toMillis() + " ms needs a session of "
+            + ZooKeeperSessions.millisUp(needed)
             + " ms, but ZooKeeper grants one of " + granted.toMillis() + " ms: "
             + (clients.isGiven()
                 ? "give the client a longer session timeout, or the store a shorter longestLease"

@@ -156,7 +156,7 @@ final class KeptLocks {
       if (!changed.isOk()) {
         return CompletableFuture.completedFuture(changed);
       }
-      long until = node.ctime() + own.waitedMillis() + keepFor.toMillis();
+      long until = node.ctime() + own.waitedMillis() + ZooKeeperSessions.millisUp(keepFor);
       long left = until - changed.get().getMtime();
       if (left <= 0) {
         return link.delete(node.path(), -1).thenApply(deleted -> deleted);

@@ -158,9 +158,14 @@ final class ZooKeeperSessions {
         clients.client(millis), !clients.isGiven(), nothing, ticker, listener);
   }
 
+  /** In whole milliseconds, which is what ZooKeeper knows: no less. */
+  static long millisUp(Duration time) {
+    return time.plusNanos(999_999).toMillis();
+  }
+
   /** Rounds up, by an eighth at most. */
   private int millisFor(Duration lease) {
-    int wanted = Math.max(LEAST_MILLIS, Math.toIntExact(lease.plus(reserve).toMillis()));
+    int wanted = Math.max(LEAST_MILLIS, Math.toIntExact(millisUp(lease.plus(reserve))));
     int step = Math.max(1, Integer.highestOneBit(wanted) / 8);
     return (wanted + step - 1) / step * step;
   }

@@ -17,6 +17,7 @@ import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.Clients;
 import io.holdfast.testkit.process.Tunnel;
 import io.holdfast.testkit.zookeeper.ZooKeeperServer;
 import java.time.Duration;
@@ -90,6 +91,7 @@ class BrokenConnectionsTest {
   private Holdfast using(CuratorFramework given) {
     return Holdfast.builder()
         .store(ZooKeeperStore.using(given, ZooKeeperSettings.defaults().withRoot(root)))
+        .requestTimeout(Clients.REQUEST_TIMEOUT)
         .build();
   }
 
@@ -122,7 +124,7 @@ class BrokenConnectionsTest {
       tunnel.drop();
       mine.close();
       tunnel.heal();
-      try (Holdfast other = Holdfast.connect(direct);
+      try (Holdfast other = Clients.connect(direct);
           Hold next = Await.value(other.lock("a").acquireAsync())) {
         assertTrue(next.token() > hold.token());
       }
@@ -143,7 +145,7 @@ class BrokenConnectionsTest {
       mine.close();
       tunnel.heal();
       Await.until("the lock is kept", () -> ZooKeeperPaths.markerIn(nodes()).isPresent());
-      try (Holdfast other = Holdfast.connect(direct)) {
+      try (Holdfast other = Clients.connect(direct)) {
         assertTrue(other.lock("a").tryAcquire().isEmpty());
       }
     }
@@ -242,8 +244,8 @@ class BrokenConnectionsTest {
   void foundAgain_isKeptFromItsGrantOn() throws Exception {
     Duration least = Duration.ofMinutes(1);
     LockOptions kept = LockOptions.builder().holdAtLeast(least).build();
-    try (Holdfast other = Holdfast.connect(direct);
-        Holdfast mine = Holdfast.connect(tunnelled)) {
+    try (Holdfast other = Clients.connect(direct);
+        Holdfast mine = Clients.connect(tunnelled)) {
       // its session for the lease is there
       mine.lock("a").acquire().close();
       Hold ahead = other.lock("a").acquire();

@@ -8,6 +8,7 @@ import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.spi.StoreAddress;
+import io.holdfast.testkit.Clients;
 import io.holdfast.testkit.zookeeper.ZooKeeperServer;
 import java.io.IOException;
 import java.time.Duration;
@@ -74,6 +75,7 @@ class FirstHandleTest {
     LockOptions other = LockOptions.builder().leaseFor(Duration.ofSeconds(5)).build();
     try (Holdfast client = Holdfast.builder()
         .store(ZooKeeperStore.at(StoreAddress.parse(uri), address, clients))
+        .requestTimeout(Clients.REQUEST_TIMEOUT)
         .build()) {
       clients.failures.set(2);
       assertTrue(client.lock("x", other).acquire(Duration.ofSeconds(60)).release());

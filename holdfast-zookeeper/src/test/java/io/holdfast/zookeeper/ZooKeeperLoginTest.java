@@ -11,6 +11,7 @@ import io.holdfast.HoldfastException;
 import io.holdfast.LockOptions;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.StoreAddress;
+import io.holdfast.testkit.Clients;
 import io.holdfast.testkit.zookeeper.ZooKeeperServer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -87,7 +88,7 @@ class ZooKeeperLoginTest {
 
   private Set<String> ownersWith(String uri) throws Exception {
     LockOptions hour = LockOptions.builder().holdAtLeast(Duration.ofHours(1)).build();
-    try (Holdfast holdfast = Holdfast.connect(uri);
+    try (Holdfast holdfast = Clients.connect(uri);
         Hold held = holdfast.lock("held").acquire();
         CuratorFramework curator = curator(server.address(), "ann:s@cret")) {
       assertTrue(held.isValid());
@@ -127,6 +128,7 @@ class ZooKeeperLoginTest {
             .store(ZooKeeperStore.using(
                 ann,
                 ZooKeeperSettings.defaults().withRoot(root).withAcl(ZooDefs.Ids.CREATOR_ALL_ACL)))
+            .requestTimeout(Clients.REQUEST_TIMEOUT)
             .build();
         Hold hold = holdfast.lock("held").acquire()) {
       String folder = new ZooKeeperPaths(root).folder(LockKey.of("held"));
@@ -148,9 +150,10 @@ class ZooKeeperLoginTest {
           Holdfast inner = Holdfast.builder()
               .store(
                   ZooKeeperStore.using(jailed, ZooKeeperSettings.defaults().withRoot("/a/locks")))
+              .requestTimeout(Clients.REQUEST_TIMEOUT)
               .build();
           Holdfast outer =
-              Holdfast.connect("zookeeper://" + server.address() + root + "/jail/a/locks");
+              Clients.connect("zookeeper://" + server.address() + root + "/jail/a/locks");
           Hold hold = inner.lock("x").acquire()) {
         assertTrue(outer.lock("x").tryAcquire().isEmpty());
         assertEquals(hold.token(), outer.admin().inspect("x").orElseThrow().token());
@@ -178,7 +181,7 @@ class ZooKeeperLoginTest {
         "-Djava.security.auth.login.config=" + jaas,
         "authProvider.sasl=org.apache.zookeeper.server.auth.SASLAuthenticationProvider")) {
       String uri = "zookeeper://" + secured.address() + "/locks?holdfast.sasl=";
-      try (Holdfast holdfast = Holdfast.connect(uri + "Locks");
+      try (Holdfast holdfast = Clients.connect(uri + "Locks");
           Hold hold = holdfast.lock("held").acquire();
           CuratorFramework ann =
               new ZooKeeperAddress(StoreAddress.parse(uri + "Locks")).client(10_000)) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.holdfast.Ticker;
 import io.holdfast.testkit.Await;
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class ZooKeeperSessionsTest {
   private final List<CuratorFramework> made = new CopyOnWriteArrayList<>();
+  private final List<Duration> lengths = new CopyOnWriteArrayList<>();
   private final CountDownLatch asked = new CountDownLatch(1);
   private final CountDownLatch mayMake = new CountDownLatch(1);
 
@@ -47,6 +49,7 @@ class ZooKeeperSessionsTest {
       CuratorFramework client = CuratorFrameworkFactory.newClient(
           "127.0.0.1:1", sessionMillis, 1000, new RetryOneTime(1));
       made.add(client);
+      lengths.add(Duration.ofMillis(sessionMillis));
       return client;
     }
 
@@ -121,6 +124,16 @@ class ZooKeeperSessionsTest {
     assertNotSame(session, sessions.forLease(brief));
     assertNotEquals(CuratorFrameworkState.STOPPED, made.get(0).getState());
     sessions.close(0);
+  }
+
+  /** ZooKeeper counts in milliseconds; 20,480 of them are a step of the lengths. */
+  @Test
+  void lengthInNanoseconds_isRoundedUp() {
+    mayMake.countDown();
+    Duration tick = Duration.ofSeconds(1);
+    Duration lease = Duration.ofMillis(19_480).plusNanos(1);
+    sessions(tick).forLease(lease);
+    assertTrue(lengths.get(1).compareTo(lease.plus(tick)) >= 0, lengths::toString);
   }
 
   /** Signs of life are sent four times in the tick. */
