@@ -131,7 +131,8 @@ final class ConsulCalls {
   }
 
   /**
-   * Waits until a key is changed.
+   * Waits until a key is changed. That this fails tells nothing of the connection, as with {@link #list}: what is in between
+   * may cut requests that are silent, and an agent those of a client that has many. Renewals tell what becomes of holds.
    *
    * @param index of the last answer; 0 is answered at once
    */
@@ -143,7 +144,7 @@ final class ConsulCalls {
         sent,
         judged(
             sent.reply(),
-            true,
+            false,
             status -> status == OK || status == NOT_FOUND,
             response -> new Seen(
                 entry(key, response), response.headers().firstValueAsLong(INDEX).orElse(0))));

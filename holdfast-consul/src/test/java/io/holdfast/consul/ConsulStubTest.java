@@ -145,13 +145,39 @@ class ConsulStubTest {
   /** The agent allows a client no more connections: those that wait are refused one, and the holds are renewed as before. */
   @Test
   void waitThatIsRefusedForTooManyConnections_disturbsNoHold() {
+    waitFails_disturbsNoHold(
+        StubAgent.Reply.of(429, "Your IP is issuing too many concurrent connections"));
+  }
+
+  /** So does an agent that has broken the connection before that could be read, and a proxy that cuts what is silent. */
+  @Test
+  void waitWhoseConnectionBreaks_disturbsNoHold() {
+    waitFails_disturbsNoHold(Optional.of(StubAgent.Reply.NONE));
+  }
+
+  /** An agent that wants fewer requests is there. */
+  @Test
+  void attemptThatIsRefusedForTooMany_disturbsNoHold() {
     ConsulStore store = store("");
     Claim mine = claim();
     grant(store, mine);
     for (StubAgent each : List.of(agent, other)) {
-      each.script = asked -> asked.isFor("?index=")
+      each.script = asked -> asked.isFor("/v1/txn")
           ? StubAgent.Reply.of(429, "Your IP is issuing too many concurrent connections")
           : Optional.empty();
+    }
+    assertThat(Await.failure(attempt(store, claim(), Mode.TRY))).isInstanceOf(StoreException.class);
+    List.of(agent, other).forEach(each -> each.script = asked -> Optional.empty());
+    assertThat(StubbedConsul.keep(store, mine)).isInstanceOf(Kept.Held.class);
+    assertThat(engine.told).doesNotContain("disturbed");
+  }
+
+  private void waitFails_disturbsNoHold(Optional<StubAgent.Reply> reply) {
+    ConsulStore store = store("");
+    Claim mine = claim();
+    grant(store, mine);
+    for (StubAgent each : List.of(agent, other)) {
+      each.script = asked -> asked.isFor("?index=") ? reply : Optional.empty();
     }
     assertThat(Await.value(attempt(store, claim(), Mode.QUEUE))).isInstanceOf(Answer.Busy.class);
     Await.until("the wait was refused", () -> agent.count("?index=") + other.count("?index=") >= 3);

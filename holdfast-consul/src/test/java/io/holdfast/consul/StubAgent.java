@@ -43,6 +43,9 @@ final class StubAgent implements AutoCloseable {
 
   /** An answer; the index is left out if it is 0. */
   record Reply(int status, String body, long index) {
+    /** Breaks the connection in place of an answer. */
+    static final Reply NONE = new Reply(0, "", 0);
+
     static Optional<Reply> of(int status, String body) {
       return Optional.of(new Reply(status, body, 0));
     }
@@ -101,6 +104,9 @@ final class StubAgent implements AutoCloseable {
             words[0], words[1], new String(in.readNBytes(length), StandardCharsets.UTF_8));
         asked.add(question);
         Reply reply = script.apply(question).orElseGet(() -> servers.answer(question));
+        if (reply == Reply.NONE) {
+          return;
+        }
         byte[] body = reply.body.getBytes(StandardCharsets.UTF_8);
         String head = "HTTP/1.1 " + reply.status + " Stub\r\nContent-Length: " + body.length
             + "\r\n" + (reply.index == 0 ? "" : "X-Consul-Index: " + reply.index + "\r\n") + "\r\n";

@@ -92,7 +92,7 @@ final class JdbcSession {
   }
 
   /** A plain BEGIN, which neither a driver nor a pool takes note of, may have been left open. It is not ours to commit. */
-  private static void rollBackWhatWasLeftOpen(Connection connection, boolean wasAutoCommit)
+  static void rollBackWhatWasLeftOpen(Connection connection, boolean wasAutoCommit)
       throws SQLException {
     if (wasAutoCommit) {
       connection.setAutoCommit(false);

@@ -53,6 +53,12 @@ final class MySqlDialect extends ServerDialect {
    */
   private static final long STALE_US = 5_000_000;
 
+  /**
+   * The server waits for a row for a second, which it counts coarsely, and cannot wait for less: if the driver hung up first,
+   * nothing would tell that a row is locked.
+   */
+  static final int LEAST_TIMEOUT_MILLIS = 2500;
+
   private static final String TAKE =
       """
       UPDATE {lock} SET answer = LAST_INSERT_ID(GREATEST(rev + 1, {now}) * 2 + OTHERS),
@@ -189,6 +195,10 @@ final class MySqlDialect extends ServerDialect {
 
   @Override
   public Setup setup(Connection connection) throws SQLException {
+    int driverMillis = connection.getNetworkTimeout();
+    if (driverMillis > 0 && driverMillis < LEAST_TIMEOUT_MILLIS) {
+      connection.setNetworkTimeout(Runnable::run, LEAST_TIMEOUT_MILLIS);
+    }
     try (Statement statement = connection.createStatement();
         ResultSet row = statement.executeQuery(
             "SELECT @@session.innodb_lock_wait_timeout, @@session.lock_wait_timeout, @@global.log_bin,"

@@ -192,8 +192,16 @@ final class PostgresDialect extends ServerDialect {
     try (Statement statement = connection.createStatement();
         ResultSet row = statement.executeQuery("SELECT current_setting('lock_timeout')")) {
       row.next();
-      return new Setup(true, waits("1s"), waits(row.getString(1)));
+      return new Setup(
+          true,
+          waits(longestWaitMillis(connection.getNetworkTimeout()) + "ms"),
+          waits(row.getString(1)));
     }
+  }
+
+  /** Less than the driver waits: if that hung up first, nothing would tell that a row is locked. */
+  static int longestWaitMillis(int driverMillis) {
+    return driverMillis == 0 ? 1000 : Math.max(1, Math.min(1000, driverMillis / 2));
   }
 
   /**

@@ -192,6 +192,7 @@ final class PostgresListener implements Wakeups {
       boolean autoCommitBefore = opened.getAutoCommit();
       // first of all: every question after it may be the one that is not answered
       opened.setNetworkTimeout(Runnable::run, context.timeoutMillis());
+      JdbcSession.rollBackWhatWasLeftOpen(opened, autoCommitBefore);
       opened.setAutoCommit(true);
       if (Pgjdbc.isBehind(opened)) {
         probeAndListen(opened);

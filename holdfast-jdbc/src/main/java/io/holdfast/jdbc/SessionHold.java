@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.jdbc;
 
+import io.holdfast.spi.DaemonThread;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.ref.Cleaner;
@@ -32,8 +33,11 @@ public final class SessionHold implements AutoCloseable {
   private static void releaseForgotten(SessionWatch watch) {
     if (!watch.hasEnded()) {
       LOG.log(
-          Level.WARNING, "nobody has released lock=" + watch.name() + ", and nobody can: released");
-      boolean unused = watch.release();
+          Level.WARNING,
+          "lock=" + watch.name()
+              + " was not released, and its hold is referred to no more: released");
+      // it waits for the database, and the cleaner's one thread serves all
+      new DaemonThread(watch::release, "holdfast-session-forgotten").start();
     }
   }
 

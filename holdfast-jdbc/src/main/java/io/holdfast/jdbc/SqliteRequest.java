@@ -105,10 +105,14 @@ abstract class SqliteRequest<T> {
         : CompletableFuture.completedFuture(Objects.requireNonNull(answer));
   }
 
-  /** Concludes, and keeps the promise. */
+  /** Concludes, and keeps the promise; what goes wrong with that is this request's failure, not that of those behind it. */
   final void settle() {
-    conclude();
     CompletableFuture<T> promised = Objects.requireNonNull(stage);
+    try {
+      conclude();
+    } catch (RuntimeException | Error e) {
+      failure = e;
+    }
     if (failure != null) {
       promised.completeExceptionally(failure);
     } else {

@@ -105,9 +105,14 @@ final class SqliteWriter {
     do {
       backoff.reset();
       fill(batch);
-      while (!tryAll(batch)) {
-        backoff.pause();
-        keptOut(batch);
+      try {
+        while (!tryAll(batch)) {
+          backoff.pause();
+          keptOut(batch);
+        }
+      } catch (RuntimeException | Error e) {
+        // no memory for the try itself: those behind are served all the same
+        failAll(batch, e);
       }
       served = batch.size();
       for (SqliteRequest<?> request : batch) {

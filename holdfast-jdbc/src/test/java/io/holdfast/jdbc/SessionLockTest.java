@@ -215,7 +215,7 @@ class SessionLockTest {
   /** What nobody refers to any more is released. */
   @ParameterizedTest
   @EnumSource(SqlKind.class)
-  @Warns("nobody has released lock=a")
+  @Warns("lock=a was not released")
   void aForgottenHold_isReleased(SqlKind kind) throws Exception {
     SessionLock lock = DataLocks.of(kind.shared().dataSource()).sessionLock("a");
     assertThat(lock.acquire().isValid()).isTrue();

@@ -17,6 +17,7 @@ import io.holdfast.spi.Ended;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.Clients;
 import io.holdfast.testkit.log.Warns;
 import io.holdfast.testkit.process.Tunnel;
 import io.holdfast.testkit.sql.PostgresServer;
@@ -81,21 +82,42 @@ class SqlFaultsTest {
   void rowThatStaysLocked_losesOneHold(SqlKind kind) throws Exception {
     SqlServer server = kind.shared();
     server.dropTables();
-    try (Holdfast one = SqlUnderTest.patient(SqlUnderTest.uri(server)).build();
-        Connection connection = server.connect();
+    try (Holdfast one = SqlUnderTest.patient(SqlUnderTest.uri(server)).build()) {
+      List<Hold> others = loseOneOf(server, one);
+      assertThat(others).allMatch(hold -> hold.state() == HoldState.HELD);
+      others.forEach(hold -> assertThat(hold.release()).isTrue());
+    }
+  }
+
+  /** A driver that hung up with the engine's request would learn nothing of the lock, and lose all holds with it. */
+  @ParameterizedTest
+  @EnumSource
+  @Warns("lock=x0 .*hold lost")
+  void rowThatStaysLocked_andRequestsAreShort_losesOneHold(SqlKind kind) throws Exception {
+    SqlServer server = kind.shared();
+    server.dropTables();
+    try (Holdfast one = Clients.build(() -> Holdfast.builder()
+        .store(SqlUnderTest.uri(server))
+        .requestTimeout(Duration.ofMillis(500)))) {
+      assertThat(loseOneOf(server, one)).noneMatch(hold -> hold.state() == HoldState.LOST);
+    }
+  }
+
+  /** Locks the row of one hold of many until it is lost, and returns the others. */
+  private static List<Hold> loseOneOf(SqlServer server, Holdfast client) throws Exception {
+    List<Hold> holds = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      holds.add(client.lock("x" + i, Renewals.OPTIONS).acquire());
+    }
+    Hold first = holds.remove(0);
+    try (Connection connection = server.connect();
         Statement statement = connection.createStatement()) {
-      List<Hold> holds = new ArrayList<>();
-      for (int i = 0; i < 20; i++) {
-        holds.add(one.lock("x" + i, Renewals.OPTIONS).acquire());
-      }
-      Hold first = holds.remove(0);
       connection.setAutoCommit(false);
       statement.executeUpdate("UPDATE holdfast_lock SET note = 'mine' WHERE name = 'x0'");
       Await.until("the one is lost", () -> first.state() == HoldState.LOST);
-      assertThat(holds).allMatch(hold -> hold.state() == HoldState.HELD);
       connection.rollback();
-      holds.forEach(hold -> assertThat(hold.release()).isTrue());
     }
+    return holds;
   }
 
   /** The first connection of a process breaks while its pool learns from it what it will not ask again. */

@@ -105,6 +105,22 @@ class SqliteWriterTest {
     assertThat(Client.get(writer.submit(new Step("next", () -> {})))).isEqualTo("next");
   }
 
+  /** Also where that goes wrong after the answer is there. */
+  @Test
+  void anErrorInTheConclusion_failsItsOwnRequestOnly() {
+    AtomicBoolean fails = new AtomicBoolean(true);
+    CompletionStage<String> failing = writer.submit(new Step("failing", () -> {
+      if (fails.get()) {
+        throw new OutOfMemoryError("as a test");
+      }
+    }));
+
+    assertThatThrownBy(() -> Client.get(failing))
+        .isInstanceOf(CompletionException.class)
+        .hasCauseInstanceOf(OutOfMemoryError.class);
+    assertThat(Client.get(writer.submit(new Step("next", () -> {})))).isEqualTo("next");
+  }
+
   /** The engine's timer tells losses while the disk stands still, for however long. */
   @Test
   void aCallerThatDoesNotWait_neverMeetsTheDisk() {

@@ -210,7 +210,12 @@ final class RedisCluster implements RedisRoute {
   }
 
   RedisNode node(Endpoint endpoint) {
-    return nodes.computeIfAbsent(endpoint, this::make);
+    RedisNode node = nodes.computeIfAbsent(endpoint, this::make);
+    if (closed) {
+      // perhaps it was not there yet when the others were closed
+      var unused = node.close();
+    }
+    return node;
   }
 
   private RedisNode make(Endpoint endpoint) {

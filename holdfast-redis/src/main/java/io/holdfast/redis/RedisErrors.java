@@ -18,10 +18,10 @@ import org.jspecify.annotations.Nullable;
  * write is what would have been refused; only a missing permission can show up later. No answer means unknown.
  */
 final class RedisErrors {
-  /** Redis 4 and older cannot run scripts that read the clock and write. */
   private static final String NARROW = "HOLDFAST-SERVER";
 
-  private static final String TOO_OLD = "non deterministic";
+  /** What a server before 7.0 says of a script whose first line is for the server, and not for Lua. */
+  private static final String TOO_OLD = "unexpected symbol near '#'";
 
   private static final String TLS =
       "holdfast.tls-ca names the authorities to trust, holdfast.tls-cert and holdfast.tls-key what we show, and with"
@@ -129,7 +129,8 @@ final class RedisErrors {
     }
     String message = Objects.requireNonNullElse(answered.getMessage(), "an error without a text");
     if (message.contains(TOO_OLD)) {
-      return new ConfigurationException("Redis 5 or newer is needed", store, answered);
+      return new ConfigurationException(
+          "Redis 7.0 or newer, or Valkey, is needed", store, answered);
     }
     if (hasCode(message, NARROW)) {
       return new ConfigurationException(

@@ -89,6 +89,19 @@ class FirstQuestionsTest {
     assertRefused(otherwise);
   }
 
+  /** A server before 7.0 takes the line that says what the script may do for Lua. */
+  @Test
+  void serverThatIsTooOld_isRefused() {
+    String[] keys = {"{}", "{}:q", "{}:w"};
+    String script = "\n" + RedisScript.CHECK.text();
+    assertThatThrownBy(() -> REDIS.redis().eval(script, ScriptOutputType.MULTI, keys, "test:"))
+        .isInstanceOfSatisfying(
+            RedisCommandExecutionException.class,
+            refused -> assertThat(RedisErrors.of("test", refused))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("7.0"));
+  }
+
   private static void assertRefused(String otherwise) {
     String[] keys = {"{}", "{}:q", "{}:w"};
     String script = ShortWayTest.afterTheFirstLine(RedisScript.CHECK.text(), otherwise);

@@ -44,6 +44,10 @@ final class Attempt {
   private final String folder;
   private final byte[] data;
   private int foldersMade;
+
+  /** Why the lock's folder, or the one above it, was not made; the answers come one after the other. */
+  private volatile @Nullable Reply<Created> folderRefused;
+
   private int looks;
 
   Attempt(ZooKeeperContext context, Wakes wakes, OwnClaim own, Mode mode, Link link) {
@@ -63,7 +67,8 @@ final class Attempt {
         return anew(node);
       }
       Predecessor ahead = own.watched();
-      return mode == Mode.QUEUE && ahead != null && !ahead.isGone()
+      // a second node of it, whose delete was lost, is seen in the list only
+      return mode == Mode.QUEUE && ahead != null && !ahead.isGone() && !own.mayHaveMore()
           ? still(node, ahead)
           : queueStill().thenCompose(list -> evaluate(node, list));
     }
@@ -166,6 +171,10 @@ final class Attempt {
 
   private CompletionStage<Answer> created(
       Reply<Created> made, Function<Node, CompletableFuture<Reply<Children>>> list) {
+    Reply<Created> refused = folderRefused;
+    if (made.isAbsent() && refused != null) {
+      return failed("make the lock's folder", refused);
+    }
     if (made.isAbsent() && foldersMade++ < FOLDER_MADE_AGAIN) {
       // for the first time, or the server has removed the empty folder meanwhile
       makeFolder(own.claim.name());
@@ -196,10 +205,20 @@ final class Attempt {
   }
 
   private void makeFolder(LockKey key) {
-    // what is there already is as good; answers come before those of the requests that follow
-    Link.unasked(link.create(
+    // answers come before those of the requests that follow
+    made(link.create(
         context.paths().bucket(key), new byte[0], context.clients().acl(), CreateMode.PERSISTENT));
-    Link.unasked(link.create(folder, key.bytes(), context.clients().acl(), CreateMode.CONTAINER));
+    made(link.create(folder, key.bytes(), context.clients().acl(), CreateMode.CONTAINER));
+  }
+
+  private void made(CompletableFuture<Reply<Created>> above) {
+    Link.unasked(above.thenApply(reply -> {
+      // what is there already is as good, and what is missing is told by the next reply
+      if (folderRefused == null && !reply.isAgreed()) {
+        folderRefused = reply;
+      }
+      return reply;
+    }));
   }
 
   private CompletionStage<Answer> evaluate(Node node, Reply<Children> list) {

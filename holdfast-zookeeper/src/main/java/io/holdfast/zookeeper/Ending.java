@@ -81,16 +81,7 @@ final class Ending {
   /** Says what became of the claim; for good, if no node of it can come any more. */
   static CompletionStage<Ended> ended(
       ZooKeeperContext context, OwnClaim own, Ended.Outcome outcome) {
-    boolean isFinal = !own.mayStillCome(context.runtime().ticker(), sessionNanos(own));
-    if (isFinal) {
-      own.foundAll();
-    }
+    boolean isFinal = !own.mayStillCome(context.runtime().ticker());
     return CompletableFuture.completedFuture(new Ended(outcome, isFinal, own.othersWait()));
-  }
-
-  /** For so long may a request that was sent once still be applied: its session does not live longer. */
-  private static long sessionNanos(OwnClaim own) {
-    Link link = own.session.link();
-    return link == null ? Long.MAX_VALUE : link.handle().getSessionTimeout() * 1_000_000L;
   }
 }

@@ -67,8 +67,8 @@ final class Overdue {
       quiet = Math.min(quiet, left);
       if (left < 0 && own.isIdle()) {
         found.accept(own);
-      } else if (own.isNothing()) {
-        claims.computeIfPresent(own.claim.id(), (id, known) -> known.leaveIfNothing());
+      } else if (own.mayBeForgotten()) {
+        claims.computeIfPresent(own.claim.id(), (id, known) -> known.leaveIfNothing(ticker));
       }
     }
     lookedAt = now;

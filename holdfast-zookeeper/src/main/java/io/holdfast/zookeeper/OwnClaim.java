@@ -62,15 +62,18 @@ final class OwnClaim extends Turns {
     this.refreshedAt = now;
   }
 
-  /** Whether nothing is known that could be forgotten: no node, none that may come, and nobody at it. */
-  synchronized boolean isNothing() {
-    return isIdle() && node == null && lostAt == null;
+  /** Whether it may be forgotten: no node, nobody at it, and no node of a lost answer that the engine still wants ended. */
+  synchronized boolean mayBeForgotten() {
+    return isIdle() && node == null && (lostAt == null || ended);
   }
 
-  /** Leaves the session and returns null if nothing is to be remembered of the claim; else returns this. */
+  /**
+   * Leaves the session and returns null if nothing is to be remembered of the claim; else returns this. Where the engine
+   * gave its end up before that was final, a node of a lost answer may come until its session's time is over.
+   */
   @Nullable
-  OwnClaim leaveIfNothing() {
-    if (!isNothing()) {
+  OwnClaim leaveIfNothing(Ticker ticker) {
+    if (!mayBeForgotten() || mayStillCome(ticker)) {
       return this;
     }
     session.leave();
@@ -126,14 +129,24 @@ final class OwnClaim extends Turns {
     return lostAt != null;
   }
 
-  /** Returns whether a node of a lost answer can still come. */
-  synchronized boolean mayStillCome(Ticker ticker, long sessionNanos) {
-    return lostAt != null && ticker.elapsedNanos(lostAt) < sessionNanos;
+  /**
+   * Returns whether a node of a lost answer can still come: for as long as a session lives, a request that was sent once may
+   * be applied. If none can, that there might be one is forgotten.
+   */
+  boolean mayStillCome(Ticker ticker) {
+    Link link = session.link();
+    long sessionNanos =
+        link == null ? Long.MAX_VALUE : link.handle().getSessionTimeout() * 1_000_000L;
+    return mayStillCome(ticker, sessionNanos);
   }
 
-  synchronized void foundAll() {
+  private synchronized boolean mayStillCome(Ticker ticker, long sessionNanos) {
+    if (lostAt != null && ticker.elapsedNanos(lostAt) < sessionNanos) {
+      return true;
+    }
     lostAt = null;
     lostSent = null;
+    return false;
   }
 
   /**

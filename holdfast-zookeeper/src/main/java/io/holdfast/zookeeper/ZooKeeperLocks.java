@@ -91,7 +91,7 @@ final class ZooKeeperLocks {
     return own.inTurn(() -> turn.apply(own))
         .whenComplete((value, failure) -> claims.computeIfPresent(claim.id(), (id, known) -> {
           known.leave();
-          return known.leaveIfNothing();
+          return known.leaveIfNothing(runtime.ticker());
         }));
   }
 

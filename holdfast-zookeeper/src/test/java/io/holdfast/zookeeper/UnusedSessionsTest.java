@@ -2,17 +2,23 @@
 package io.holdfast.zookeeper;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.Kept;
 import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreAddress;
+import io.holdfast.spi.StoreException;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.process.Tunnel;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
@@ -25,13 +31,17 @@ import org.junit.jupiter.api.Test;
 class UnusedSessionsTest {
   private static final Duration BRIEF = Duration.ofSeconds(10);
 
-  private final String uri = "zookeeper://" + ZooKeeperUnderTest.server().address() + "/unused";
+  private static String uri(int port) {
+    return "zookeeper://127.0.0.1:" + port + "/unused";
+  }
+
+  private final String uri = uri(ZooKeeperUnderTest.server().port());
   private final List<ZooKeeper> handles = new CopyOnWriteArrayList<>();
 
   @SuppressWarnings("try") // what it extends closes as it does
   private final class Clients extends HandledClients {
-    Clients() {
-      super(new ZooKeeperAddress(StoreAddress.parse(uri)));
+    Clients(int port) {
+      super(new ZooKeeperAddress(StoreAddress.parse(uri(port))));
     }
 
     @Override
@@ -58,7 +68,7 @@ class UnusedSessionsTest {
 
   @Test
   void sessionOfALength_staysWhileAClaimIsOnIt_andGoesThen() {
-    ZooKeeperStore store = new Clients().store();
+    ZooKeeperStore store = new Clients(ZooKeeperUnderTest.server().port()).store();
     try (StoreByHand one = new StoreByHand("1", store);
         StoreByHand other = new StoreByHand("2", HookedClients.at(uri).store(uri))) {
       Watches watches = store.context().watches();
@@ -95,5 +105,47 @@ class UnusedSessionsTest {
       one.granted(one.claim("a", BRIEF));
       assertEquals(3, handles.size());
     }
+  }
+
+  /** The answer to its making was lost, and the engine gave its end up before the session's time was over. */
+  @Test
+  void claimWhoseEndWasNeverFinal_leavesItsSession() throws Exception {
+    try (Tunnel tunnel = new Tunnel(ZooKeeperUnderTest.server().port());
+        StoreByHand one = new StoreByHand("3", new Clients(tunnel.port()).store());
+        StoreByHand other = new StoreByHand("4", HookedClients.at(uri).store(uri))) {
+      Claim holder = other.claim("c");
+      other.granted(holder);
+      Claim first = one.claim("d", BRIEF);
+      one.granted(first);
+      one.end(first, Duration.ZERO);
+      assertEquals(2, handles.size());
+      Claim lost = one.claim("c", BRIEF);
+      tunnel.stallReplies();
+      CompletionStage<Answer> asked = one.ask(lost, Mode.QUEUE);
+      Await.until(
+          "the server has the node",
+          () -> other.keep(holder) instanceof Kept.Held held && held.grant().othersWait());
+      tunnel.drop();
+      tunnel.heal();
+      assertInstanceOf(StoreException.class, Await.failure(asked));
+      Await.until("it is connected again", () -> isEnded(one, lost));
+      assertFalse(isFinallyEnded(one, lost));
+      one.forward(Duration.ofSeconds(61));
+      one.sweep();
+      one.forward(Duration.ofSeconds(61));
+      one.sweep();
+      Await.until("it is closed", () -> !isAlive(1));
+    }
+  }
+
+  private static boolean isEnded(StoreByHand client, Claim claim) {
+    return Await.value(client
+        .store
+        .end(claim, Duration.ZERO, Instant.MAX)
+        .handle((ended, failure) -> failure == null));
+  }
+
+  private static boolean isFinallyEnded(StoreByHand client, Claim claim) {
+    return Await.value(client.store.end(claim, Duration.ZERO, Instant.MAX)).isFinal();
   }
 }
