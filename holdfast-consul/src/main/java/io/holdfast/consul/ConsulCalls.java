@@ -131,8 +131,8 @@ final class ConsulCalls {
   }
 
   /**
-   * Waits until a key is changed. That this fails tells nothing of the connection, as with {@link #list}: what is in between
-   * may cut requests that are silent, and an agent those of a client that has many. Renewals tell what becomes of holds.
+   * Waits until a key is changed. A wait that fails tells nothing of the connection: a proxy may cut silent requests, and an
+   * agent those of a client that has many. Renewals tell what becomes of holds.
    *
    * @param index of the last answer; 0 is answered at once
    */

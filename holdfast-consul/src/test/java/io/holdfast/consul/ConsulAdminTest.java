@@ -9,6 +9,7 @@ import io.holdfast.Holdfast;
 import io.holdfast.HoldfastException;
 import io.holdfast.LockInfo;
 import io.holdfast.LockOptions;
+import io.holdfast.testkit.Clients;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -23,7 +24,7 @@ class ConsulAdminTest {
       LockOptions.builder().leaseFor(Duration.ofSeconds(60)).build();
 
   private final String prefix = ConsulUnderTest.nextPrefix();
-  private final Holdfast holdfast = Holdfast.connect(
+  private final Holdfast holdfast = Clients.connect(
       ConsulUnderTest.server().uri() + "?holdfast.prefix=" + prefix + ConsulUnderTest.BRIEF);
   private String session = "";
 
@@ -89,7 +90,7 @@ class ConsulAdminTest {
     String holder =
         Json.text(Json.list(Json.read(call("GET", key + "?consistent", ""))).get(0), "Session");
     assertThat(call("PUT", key + "?release=" + holder, "left")).contains("true");
-    try (Holdfast other = Holdfast.connect(
+    try (Holdfast other = Clients.connect(
             ConsulUnderTest.server().uri() + "?holdfast.prefix=" + prefix + ConsulUnderTest.BRIEF);
         Hold next = other.lock("job", LONG).tryAcquire().orElseThrow()) {
       assertThat(next.token()).isGreaterThan(first.token());

@@ -13,6 +13,7 @@ import io.holdfast.spi.LockStore;
 import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.Clients;
 import io.holdfast.testkit.consul.ConsulServer;
 import io.holdfast.testkit.process.LazyServer;
 import io.holdfast.testkit.process.Tunnel;
@@ -61,7 +62,7 @@ class ConsulSessionsTest {
   }
 
   private Holdfast client() {
-    return Holdfast.connect(uri(SERVER.get().port()));
+    return Clients.connect(uri(SERVER.get().port()));
   }
 
   private LockStore store(int port) {

@@ -145,19 +145,19 @@ class ConsulStubTest {
   /** The agent allows a client no more connections: those that wait are refused one, and the holds are renewed as before. */
   @Test
   void waitThatIsRefusedForTooManyConnections_disturbsNoHold() {
-    waitFails_disturbsNoHold(
+    assertFailedWaitDisturbsNoHold(
         StubAgent.Reply.of(429, "Your IP is issuing too many concurrent connections"));
   }
 
-  /** So does an agent that has broken the connection before that could be read, and a proxy that cuts what is silent. */
+  /** An agent breaks the connection before its refusal is read; a proxy cuts a request that is silent. */
   @Test
   void waitWhoseConnectionBreaks_disturbsNoHold() {
-    waitFails_disturbsNoHold(Optional.of(StubAgent.Reply.NONE));
+    assertFailedWaitDisturbsNoHold(Optional.of(StubAgent.Reply.NONE));
   }
 
-  /** An agent that wants fewer requests is there. */
+  /** An agent that refuses a request can be reached. */
   @Test
-  void attemptThatIsRefusedForTooMany_disturbsNoHold() {
+  void attemptThatIsRefusedForTooManyConnections_disturbsNoHold() {
     ConsulStore store = store("");
     Claim mine = claim();
     grant(store, mine);
@@ -172,7 +172,7 @@ class ConsulStubTest {
     assertThat(engine.told).doesNotContain("disturbed");
   }
 
-  private void waitFails_disturbsNoHold(Optional<StubAgent.Reply> reply) {
+  private void assertFailedWaitDisturbsNoHold(Optional<StubAgent.Reply> reply) {
     ConsulStore store = store("");
     Claim mine = claim();
     grant(store, mine);

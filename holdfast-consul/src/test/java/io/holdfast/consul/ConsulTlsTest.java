@@ -12,6 +12,7 @@ import io.holdfast.spi.Finding;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.Clients;
 import io.holdfast.testkit.consul.ConsulServer;
 import io.holdfast.testkit.process.Certificates;
 import io.holdfast.testkit.process.LazyServer;
@@ -89,8 +90,8 @@ class ConsulTlsTest {
   /** The server's certificate is checked against the given authority; requests and blocking queries go through TLS. */
   @Test
   void serverWeTrust_isUsed() throws Exception {
-    try (Holdfast one = Holdfast.connect(uri(SERVER.get()));
-        Holdfast other = Holdfast.connect(uri(SERVER.get()))) {
+    try (Holdfast one = Clients.connect(uri(SERVER.get()));
+        Holdfast other = Clients.connect(uri(SERVER.get()))) {
       Hold hold = one.lock("x").acquire();
       CompletableFuture<Hold> waiter = other.lock("x").acquireAsync();
       Await.until(
@@ -118,7 +119,7 @@ class ConsulTlsTest {
   /** A server that asks for our certificate gets it; whoever has none, or another authority's, is told what it was. */
   @Test
   void serverThatAsksForACertificate_getsOurs() throws Exception {
-    try (Holdfast client = Holdfast.connect(uri(STRICT.get(), shown(certificates())))) {
+    try (Holdfast client = Clients.connect(uri(STRICT.get(), shown(certificates())))) {
       assertThat(client.lock("x").acquire().release()).isTrue();
     }
     assertRefused(uri(STRICT.get()), "holdfast.tls-cert");

@@ -228,7 +228,7 @@ final class Ending {
     }
     Log.log(
         Level.WARNING,
-        "lock={0} claim={1}: the store did not confirm its end; should it be there still, it is looked for",
+        "lock={0} claim={1}: the store did not confirm its end; this client looks for it, and ends it if it is still there",
         claimant.name(),
         claimant.claim.id());
     engine.reconciler.givenUp(claimant.claim, keepFor);

@@ -9,13 +9,13 @@ import io.holdfast.testkit.process.ServerProcess;
 final class FirstAnswer {
   private FirstAnswer() {}
 
-  /** What a process that has just been started needs to load the driver is within this. */
-  private static final String TIME = "?holdfast.connect-timeout=30s";
+  /** Leaves a process that has just been started the time to load the driver. */
+  private static final String CONNECT_TIMEOUT = "?holdfast.connect-timeout=30s";
 
   /** Returns the address of Redis when the server behind it answers. */
   static String of(ServerProcess server, String uri) {
     server.awaitAnswer(() -> answers(uri));
-    return uri + TIME;
+    return uri + CONNECT_TIMEOUT;
   }
 
   private static boolean answers(String uri) {

@@ -34,8 +34,8 @@ public final class SessionHold implements AutoCloseable {
     if (!watch.hasEnded()) {
       LOG.log(
           Level.WARNING,
-          "lock=" + watch.name()
-              + " was not released, and its hold is referred to no more: released");
+          "the application dropped its hold of lock=" + watch.name()
+              + " without releasing it: it is released now");
       // it waits for the database, and the cleaner's one thread serves all
       new DaemonThread(watch::release, "holdfast-session-forgotten").start();
     }

@@ -111,7 +111,7 @@ final class SqliteWriter {
           keptOut(batch);
         }
       } catch (RuntimeException | Error e) {
-        // no memory for the try itself: those behind are served all the same
+        // no memory for the try itself: the requests behind it are served all the same
         failAll(batch, e);
       }
       served = batch.size();

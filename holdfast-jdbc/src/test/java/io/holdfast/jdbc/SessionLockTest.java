@@ -215,7 +215,7 @@ class SessionLockTest {
   /** What nobody refers to any more is released. */
   @ParameterizedTest
   @EnumSource(SqlKind.class)
-  @Warns("lock=a was not released")
+  @Warns("dropped its hold of lock=a")
   void aForgottenHold_isReleased(SqlKind kind) throws Exception {
     SessionLock lock = DataLocks.of(kind.shared().dataSource()).sessionLock("a");
     assertThat(lock.acquire().isValid()).isTrue();

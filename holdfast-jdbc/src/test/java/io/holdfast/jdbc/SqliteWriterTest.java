@@ -105,9 +105,9 @@ class SqliteWriterTest {
     assertThat(Client.get(writer.submit(new Step("next", () -> {})))).isEqualTo("next");
   }
 
-  /** Also where that goes wrong after the answer is there. */
+  /** Even if the answer is already there. */
   @Test
-  void anErrorInTheConclusion_failsItsOwnRequestOnly() {
+  void anErrorAfterTheAnswer_failsItsOwnRequestOnly() {
     AtomicBoolean fails = new AtomicBoolean(true);
     CompletionStage<String> failing = writer.submit(new Step("failing", () -> {
       if (fails.get()) {

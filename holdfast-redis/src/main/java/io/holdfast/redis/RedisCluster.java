@@ -212,7 +212,7 @@ final class RedisCluster implements RedisRoute {
   RedisNode node(Endpoint endpoint) {
     RedisNode node = nodes.computeIfAbsent(endpoint, this::make);
     if (closed) {
-      // perhaps it was not there yet when the others were closed
+      // close() may have missed this one
       var unused = node.close();
     }
     return node;

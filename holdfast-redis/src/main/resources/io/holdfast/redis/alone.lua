@@ -1,5 +1,5 @@
--- Does something with one lock of several. A key of another type where ours should be is the trouble of that lock, which
--- is answered 'U'; any other error is that of all.
+-- Acts for one lock of several. If a key of another type is where ours should be, that lock alone is answered 'U'; any
+-- other error fails the whole script.
 local function alone(act, ...)
   local done, said = pcall(act, ...)
   if not done and not string.find(type(said) == 'table' and said.err or tostring(said), 'WRONGTYPE', 1, true) then

@@ -118,7 +118,7 @@ local function leave(lock, claim)
   return found == 1
 end
 
--- Puts a waiter in, or refreshes it in its place. A key of another type fails the first write, so that nothing is left.
+-- Puts a waiter in, or refreshes it in its place. If a key has another type, the first write fails, and nothing is left.
 local function enqueue(lock, claim, waiterLease, lease, holder)
   local queue, waiters = lock.key .. ':q', lock.key .. ':w'
   local isThere = redis.call('ZSCORE', queue, claim)

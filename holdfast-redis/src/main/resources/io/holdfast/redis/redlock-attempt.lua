@@ -45,7 +45,7 @@ local again = own and number == lock.rev
 if not again and number <= lock.last then
   return {text(now), 'S', text(lock.last), me}
 end
--- before the vote: a key of another type fails this, and then there is none
+-- before the vote: if the key of the waiters has another type, this fails, and no vote is stored
 redis.call('ZREM', KEYS[3], claim)
 local others = othersWait(KEYS[3])
 if not again then

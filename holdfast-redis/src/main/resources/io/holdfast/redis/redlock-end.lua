@@ -20,7 +20,7 @@ if isHeldBy(lock, claim) and lock.rev <= number then
 end
 lock.last = math.max(lock.last, number)
 store(lock, retention)
--- behind the end, which a key of another type does not undo
+-- after the end: if the key of the waiters has another type, the end stands
 redis.call('ZREM', KEYS[2], claim)
 tell(lock, KEYS[2], ARGV[2])
 return {text(now), found, othersWait(KEYS[2])}

@@ -7,7 +7,7 @@
 -- answer now, then for each claim one of
 --        H othersWait                           has the vote, for the full lease from now
 --        N                                      has not, or no longer
---        U                                      the record, or who waits, cannot be read
+--        U                                      the record, or its waiters, cannot be read
 --        and at the end what this server is
 -- include redlock.lua
 local left, me = abstainsFor(KEYS[1], ARGV[1], tonumber(ARGV[2]))

@@ -13,6 +13,7 @@ import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.WriteUnknownException;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.Clients;
 import io.holdfast.testkit.process.LazyServer;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
@@ -150,8 +151,8 @@ class RedisGuardTest {
   @Test
   void write_underALostHold_isRefused() throws Exception {
     LockOptions options = LockOptions.builder().leaseFor(Duration.ofMinutes(1)).build();
-    try (Holdfast one = Holdfast.connect(SERVER.get().uri());
-        Holdfast other = Holdfast.connect(SERVER.get().uri())) {
+    try (Holdfast one = Clients.connect(SERVER.get().uri());
+        Holdfast other = Clients.connect(SERVER.get().uri())) {
       Hold late = one.lock("stock", options).acquire();
       assertThat(other.admin().forceRelease(other.admin().inspect("stock").orElseThrow()))
           .isTrue();

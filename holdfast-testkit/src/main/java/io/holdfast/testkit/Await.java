@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Waits for a state instead of for a time. A wait that succeeds costs what the state takes; only one that fails costs
  * {@link #PATIENCE}, which is therefore generous, and can be stretched for slow machines with {@code
- * -Dholdfast.patience=3} (a factor). A look that the store does not answer in time has seen nothing: the next one will.
+ * -Dholdfast.patience=3} (a factor). If a store does not answer a look in time, the next look asks again.
  */
 public final class Await {
   /** How long a state may take to come: 20 s times the system property {@code holdfast.patience}. */
@@ -35,6 +35,7 @@ public final class Await {
    * @param what the state, in words that complete "waited in vain until ..."
    * @param condition looked at about once a millisecond
    * @throws AssertionError if it does not hold within {@link #PATIENCE}
+   * @throws StoreUnavailableException if the condition fails with it, for any reason other than {@code UNREACHABLE}
    */
   public static void until(String what, BooleanSupplier condition) {
     poll("until " + what, () -> condition.getAsBoolean() ? Optional.of(true) : Optional.empty());
@@ -48,6 +49,7 @@ public final class Await {
    * @param <T> the type of the value
    * @return the first value that is present
    * @throws AssertionError if there is none within {@link #PATIENCE}
+   * @throws StoreUnavailableException if the source fails with it, for any reason other than {@code UNREACHABLE}
    */
   public static <T> T present(String what, Supplier<Optional<T>> source) {
     return poll("for " + what, source);

@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Makes clients for stores that are there, which a machine that stands still for a few seconds does not disturb: a first
- * contact that fails is made again, and a request has more time than by default.
+ * Makes clients for stores that are there, which a machine that stands still for a few seconds does not disturb: if the
+ * store does not answer the first contact, there is another one, and a request has more time than by default.
  *
  * <pre>{@code
  * try (Holdfast holdfast = Clients.connect("redis://127.0.0.1:6379")) {
@@ -29,6 +29,7 @@ public final class Clients {
    * @param uri the store's address
    * @return a client that is connected
    * @throws StoreUnavailableException if the store refuses the client; not if it does not answer at first
+   * @throws io.holdfast.ConfigurationException if the address is wrong, or the store cannot be used as it is configured
    * @throws AssertionError if it does not answer within {@link Await#PATIENCE}
    */
   public static Holdfast connect(String uri) {
@@ -41,6 +42,7 @@ public final class Clients {
    * @param builder makes a builder for each contact: one can build one client only
    * @return a client, connected unless the builder is to connect lazily
    * @throws StoreUnavailableException if the store refuses the client; not if it does not answer at first
+   * @throws io.holdfast.ConfigurationException if the address is wrong, or the store cannot be used as it is configured
    * @throws AssertionError if it does not answer within {@link Await#PATIENCE}
    */
   public static Holdfast build(Supplier<Holdfast.Builder> builder) {

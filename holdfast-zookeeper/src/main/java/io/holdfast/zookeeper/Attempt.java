@@ -206,13 +206,13 @@ final class Attempt {
 
   private void makeFolder(LockKey key) {
     // answers come before those of the requests that follow
-    made(link.create(
+    noteRefusal(link.create(
         context.paths().bucket(key), new byte[0], context.clients().acl(), CreateMode.PERSISTENT));
-    made(link.create(folder, key.bytes(), context.clients().acl(), CreateMode.CONTAINER));
+    noteRefusal(link.create(folder, key.bytes(), context.clients().acl(), CreateMode.CONTAINER));
   }
 
-  private void made(CompletableFuture<Reply<Created>> above) {
-    Link.unasked(above.thenApply(reply -> {
+  private void noteRefusal(CompletableFuture<Reply<Created>> creation) {
+    Link.unasked(creation.thenApply(reply -> {
       // what is there already is as good, and what is missing is told by the next reply
       if (folderRefused == null && !reply.isAgreed()) {
         folderRefused = reply;

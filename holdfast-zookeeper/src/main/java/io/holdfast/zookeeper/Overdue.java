@@ -67,7 +67,7 @@ final class Overdue {
       quiet = Math.min(quiet, left);
       if (left < 0 && own.isIdle()) {
         found.accept(own);
-      } else if (own.mayBeForgotten()) {
+      } else if (own.isIdleWithoutNode()) {
         claims.computeIfPresent(own.claim.id(), (id, known) -> known.leaveIfNothing(ticker));
       }
     }

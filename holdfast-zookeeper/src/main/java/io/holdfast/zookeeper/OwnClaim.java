@@ -62,8 +62,8 @@ final class OwnClaim extends Turns {
     this.refreshedAt = now;
   }
 
-  /** Whether it may be forgotten: no node, nobody at it, and no node of a lost answer that the engine still wants ended. */
-  synchronized boolean mayBeForgotten() {
+  /** Whether no request is under way, no node is known, and there is no lost answer, unless the engine has ended the claim. */
+  synchronized boolean isIdleWithoutNode() {
     return isIdle() && node == null && (lostAt == null || ended);
   }
 
@@ -73,7 +73,7 @@ final class OwnClaim extends Turns {
    */
   @Nullable
   OwnClaim leaveIfNothing(Ticker ticker) {
-    if (!mayBeForgotten() || mayStillCome(ticker)) {
+    if (!isIdleWithoutNode() || mayStillCome(ticker)) {
       return this;
     }
     session.leave();
@@ -131,7 +131,7 @@ final class OwnClaim extends Turns {
 
   /**
    * Returns whether a node of a lost answer can still come: for as long as a session lives, a request that was sent once may
-   * be applied. If none can, that there might be one is forgotten.
+   * be applied. If none can, the lost answer is forgotten.
    */
   boolean mayStillCome(Ticker ticker) {
     Link link = session.link();

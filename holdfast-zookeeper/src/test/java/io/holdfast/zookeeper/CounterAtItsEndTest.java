@@ -9,6 +9,7 @@ import io.holdfast.Holdfast;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.spi.LockKey;
+import io.holdfast.testkit.Clients;
 import java.nio.file.Path;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
@@ -55,8 +56,8 @@ class CounterAtItsEndTest {
   /** From there on it gives one number to all: of two claims with the same number both would be the first. */
   @Test
   void claimsThatCannotBeCounted_areRefused() throws Exception {
-    try (Holdfast first = Holdfast.connect(uri);
-        Holdfast second = Holdfast.connect(uri)) {
+    try (Holdfast first = Clients.connect(uri);
+        Holdfast second = Clients.connect(uri)) {
       try (Hold hold = first.lock(LOCK).acquire()) {
         count(Integer.MAX_VALUE - 1);
         for (int i = 0; i < 3; i++) {
@@ -79,7 +80,7 @@ class CounterAtItsEndTest {
   /** The sum of what has come and gone has no sign any more: a try that expects a negative number seems to be leaving. */
   @Test
   void tries_expectTheirNumberBeyondHalfOfTheCount() throws Exception {
-    try (Holdfast holdfast = Holdfast.connect(uri);
+    try (Holdfast holdfast = Clients.connect(uri);
         Hold before = holdfast.lock(LOCK).acquire()) {
       assertThat(before.release()).isTrue();
       count((1 << 30) + 5);

@@ -30,7 +30,7 @@ class QuotaTest {
   private static final LockOptions OPTIONS =
       LockOptions.builder().leaseFor(Duration.ofSeconds(6)).build();
 
-  /** Two leases long. */
+  /** As many as two leases take. */
   private static final int RENEWALS = 6;
 
   @Test

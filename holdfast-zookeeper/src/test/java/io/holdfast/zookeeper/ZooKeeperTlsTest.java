@@ -14,6 +14,7 @@ import io.holdfast.spi.Finding;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.Clients;
 import io.holdfast.testkit.process.Certificates;
 import io.holdfast.testkit.process.LazyServer;
 import io.holdfast.testkit.process.ServerProcess;
@@ -119,7 +120,7 @@ class ZooKeeperTlsTest {
     String uri = uri(STRICT_PORT, ca(), client());
     LockStore store = ZooKeeperStore.at(StoreAddress.parse(uri));
     try (Holdfast one = Holdfast.builder().store(store).build();
-        Holdfast other = Holdfast.connect(uri)) {
+        Holdfast other = Clients.connect(uri)) {
       Hold hold = one.lock("x").acquire();
       CompletableFuture<Hold> waiter = other.lock("x").acquireAsync();
       Await.until("somebody waits", () -> one.admin().inspect("x").orElseThrow().waiters() == 1);
