@@ -105,8 +105,13 @@ interface JdbcDialect {
   @Nullable
   Done end(JdbcSession session, Claim claim, long keepForUs) throws SQLException;
 
-  /** Extends holds. A row that others keep locked costs no other claim its extension. */
-  Extended keep(JdbcSession session, Collection<Claim> claims) throws SQLException;
+  /**
+   * Extends holds. A row that others keep locked costs no other claim its extension.
+   *
+   * @param lockedBefore claims whose rows were locked the last time; they come last, one by one
+   */
+  Extended keep(JdbcSession session, Collection<Claim> claims, Set<ClaimId> lockedBefore)
+      throws SQLException;
 
   /** Reads the rows of some locks; those without one are missing. */
   Read read(JdbcSession session, Collection<LockKey> names) throws SQLException;

@@ -9,6 +9,7 @@ import io.holdfast.spi.Kept;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -17,11 +18,16 @@ import org.jspecify.annotations.Nullable;
 
 /** Renews, on a connection of its own that nothing else can take; and begins what deletes old rows, on the others. */
 final class JdbcKeeper {
+  private static final int MOST_REMEMBERED = 1000;
+
   private final JdbcContext context;
   private final JdbcDialect dialect;
   private final JdbcLane lane;
   private final Waiting waiting;
   private final JdbcCleaner cleaner;
+
+  /** Claims whose rows others had locked when they were last asked for; some may have ended since. The lane's thread's. */
+  private final Set<ClaimId> locked = new HashSet<>();
 
   JdbcKeeper(JdbcContext context, JdbcLane lane, JdbcLane others, Waiting waiting) {
     this.context = context;
@@ -51,7 +57,12 @@ final class JdbcKeeper {
   private Map<ClaimId, Kept> keep(JdbcSession session, List<Claim> claims) throws SQLException {
     Map<ClaimId, Kept> kept = new HashMap<>();
     Moment anchor = context.now();
-    JdbcDialect.Extended extended = dialect.keep(session, claims);
+    JdbcDialect.Extended extended = dialect.keep(session, claims, locked);
+    if (locked.size() > MOST_REMEMBERED) {
+      locked.clear();
+    }
+    claims.forEach(claim -> locked.remove(claim.id()));
+    locked.addAll(extended.locked());
     List<Claim> fair = new ArrayList<>();
     for (Claim claim : claims) {
       JdbcDialect.Done done = extended.held().get(claim.id());

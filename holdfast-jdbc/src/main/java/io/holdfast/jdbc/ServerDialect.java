@@ -190,22 +190,29 @@ abstract class ServerDialect implements JdbcDialect {
       throws SQLException;
 
   @Override
-  public final Extended keep(JdbcSession session, Collection<Claim> claims) throws SQLException {
-    Map<ClaimId, Done> held = new HashMap<>();
-    Set<ClaimId> locked = new HashSet<>();
-    for (Map.Entry<Long, List<Claim>> group : by(ServerDialect::leaseUs, claims).entrySet()) {
+  public final Extended keep(
+      JdbcSession session, Collection<Claim> claims, Set<ClaimId> lockedBefore)
+      throws SQLException {
+    Extended extended = new Extended(new HashMap<>(), new HashSet<>());
+    List<Claim> perhapsLocked = new ArrayList<>();
+    List<Claim> others = new ArrayList<>();
+    for (Claim claim : claims) {
+      (lockedBefore.contains(claim.id()) ? perhapsLocked : others).add(claim);
+    }
+    for (Map.Entry<Long, List<Claim>> group : by(ServerDialect::leaseUs, others).entrySet()) {
       for (List<Claim> some : chunks(group.getValue())) {
         try {
-          keep(session, some, group.getKey(), held);
+          keep(session, some, group.getKey(), extended.held());
         } catch (SQLException e) {
           if (!isLockedRow(e)) {
             throw e;
           }
-          keepUnlocked(session, some, group.getKey(), held, locked);
+          keepUnlocked(session, some, group.getKey(), extended, perhapsLocked);
         }
       }
     }
-    return new Extended(held, locked);
+    keepOneByOne(session, perhapsLocked, extended);
+    return extended;
   }
 
   /** Extends those whose rows are not locked just now: to wait for one that stays locked would lose all the others. */
@@ -213,8 +220,8 @@ abstract class ServerDialect implements JdbcDialect {
       JdbcSession session,
       List<Claim> claims,
       long leaseUs,
-      Map<ClaimId, Done> held,
-      Set<ClaimId> locked)
+      Extended extended,
+      List<Claim> perhapsLocked)
       throws SQLException {
     Set<String> unlocked = unlocked(session, names(claims));
     List<Claim> some = new ArrayList<>();
@@ -223,18 +230,18 @@ abstract class ServerDialect implements JdbcDialect {
       (unlocked.contains(claim.name().name()) ? some : others).add(claim);
     }
     if (!some.isEmpty()) {
-      keep(session, some, leaseUs, held);
+      keep(session, some, leaseUs, extended.held());
     }
-    keepOneByOne(session, others, leaseUs, held, locked);
+    if (!some.isEmpty() && others.size() == 1) {
+      // the one that was waited for already
+      extended.locked().add(others.get(0).id());
+    } else {
+      perhapsLocked.addAll(others);
+    }
   }
 
   /** What many ask for is locked nearly always, for a moment each: it is waited for, as long as not too many stay locked. */
-  private void keepOneByOne(
-      JdbcSession session,
-      List<Claim> claims,
-      long leaseUs,
-      Map<ClaimId, Done> held,
-      Set<ClaimId> locked)
+  private void keepOneByOne(JdbcSession session, List<Claim> claims, Extended extended)
       throws SQLException {
     if (!claims.isEmpty()) {
       // not always the same ones before the first that stays locked
@@ -243,17 +250,17 @@ abstract class ServerDialect implements JdbcDialect {
     int waitedFor = 0;
     for (Claim claim : claims) {
       if (waitedFor == MOST_WAITED_FOR) {
-        locked.add(claim.id());
+        extended.locked().add(claim.id());
         continue;
       }
       try {
-        keep(session, List.of(claim), leaseUs, held);
+        keep(session, List.of(claim), leaseUs(claim), extended.held());
       } catch (SQLException e) {
         if (!isLockedRow(e)) {
           throw e;
         }
         waitedFor++;
-        locked.add(claim.id());
+        extended.locked().add(claim.id());
       }
     }
   }

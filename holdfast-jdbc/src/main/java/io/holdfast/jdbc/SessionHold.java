@@ -37,7 +37,12 @@ public final class SessionHold implements AutoCloseable {
           "the application dropped its hold of lock=" + watch.name()
               + " without releasing it: it is released now");
       // it waits for the database, and the cleaner's one thread serves all
-      new DaemonThread(watch::release, "holdfast-session-forgotten").start();
+      try {
+        new DaemonThread(watch::release, "holdfast-session-forgotten").start();
+      } catch (OutOfMemoryError e) {
+        // no thread can be made, and this is the only call
+        boolean unused = watch.release();
+      }
     }
   }
 

@@ -89,12 +89,16 @@ abstract class SqliteRequest<T> {
     return promised;
   }
 
-  /** Draws the conclusions of the outcome. */
+  /** Draws the conclusions of the outcome; what goes wrong with that is this request's failure, not that of those behind it. */
   final void conclude() {
-    if (failure != null) {
-      failed();
-    } else {
-      answered(Objects.requireNonNull(answer));
+    try {
+      if (failure != null) {
+        failed();
+      } else {
+        answered(Objects.requireNonNull(answer));
+      }
+    } catch (RuntimeException | Error e) {
+      failure = e;
     }
   }
 
@@ -105,14 +109,10 @@ abstract class SqliteRequest<T> {
         : CompletableFuture.completedFuture(Objects.requireNonNull(answer));
   }
 
-  /** Concludes, and keeps the promise; what goes wrong with that is this request's failure, not that of those behind it. */
+  /** Concludes, and keeps the promise. */
   final void settle() {
+    conclude();
     CompletableFuture<T> promised = Objects.requireNonNull(stage);
-    try {
-      conclude();
-    } catch (RuntimeException | Error e) {
-      failure = e;
-    }
     if (failure != null) {
       promised.completeExceptionally(failure);
     } else {

@@ -84,7 +84,7 @@ class SqlFaultsTest {
     server.dropTables();
     try (Holdfast one = SqlUnderTest.patient(SqlUnderTest.uri(server)).build()) {
       List<Hold> others = loseOneOf(server, one);
-      assertThat(others).allMatch(hold -> hold.state() == HoldState.HELD);
+      assertThat(others).extracting(Hold::state).containsOnly(HoldState.HELD);
       others.forEach(hold -> assertThat(hold.release()).isTrue());
     }
   }
@@ -99,7 +99,7 @@ class SqlFaultsTest {
     try (Holdfast one = Clients.build(() -> Holdfast.builder()
         .store(SqlUnderTest.uri(server))
         .requestTimeout(Duration.ofMillis(500)))) {
-      assertThat(loseOneOf(server, one)).noneMatch(hold -> hold.state() == HoldState.LOST);
+      assertThat(loseOneOf(server, one)).extracting(Hold::state).doesNotContain(HoldState.LOST);
     }
   }
 

@@ -11,6 +11,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.Clients;
 import io.holdfast.testkit.zookeeper.ZooKeeperServer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -28,10 +29,10 @@ import org.junit.jupiter.api.Timeout;
 class QuotaTest {
   private static final String ROOT = "/locks";
   private static final LockOptions OPTIONS =
-      LockOptions.builder().leaseFor(Duration.ofSeconds(6)).build();
+      LockOptions.builder().leaseFor(Duration.ofSeconds(15)).build();
 
-  /** As many as two leases take. */
-  private static final int RENEWALS = 6;
+  /** As many as a lease and more takes. */
+  private static final int RENEWALS = 4;
 
   @Test
   void quotaIsUsedUp_holdIsRenewedAndReleased() throws Exception {
@@ -39,6 +40,7 @@ class QuotaTest {
     try (ZooKeeperServer server = ZooKeeperServer.alone("enforceQuota=true");
         Holdfast client = Holdfast.builder()
             .store("zookeeper://" + server.address() + ROOT)
+            .requestTimeout(Clients.REQUEST_TIMEOUT)
             .listener(event -> {
               if (event instanceof LockEvent.Renewed) {
                 renewals.incrementAndGet();
