@@ -21,6 +21,8 @@ import java.util.function.Function;
 
 /** Stands in for an agent: says what the test says, else what the stub of its servers says, and notes what it was asked. */
 final class StubAgent implements AutoCloseable {
+  private static final int NO_ANSWER = 0;
+
   final List<Asked> asked = new CopyOnWriteArrayList<>();
 
   /** What the test has it say; empty for what the servers say. May wait. */
@@ -44,7 +46,7 @@ final class StubAgent implements AutoCloseable {
   /** An answer; the index is left out if it is 0. */
   record Reply(int status, String body, long index) {
     /** Breaks the connection in place of an answer. */
-    static final Reply NONE = new Reply(0, "", 0);
+    static final Reply NONE = new Reply(NO_ANSWER, "", 0);
 
     static Optional<Reply> of(int status, String body) {
       return Optional.of(new Reply(status, body, 0));
@@ -104,7 +106,7 @@ final class StubAgent implements AutoCloseable {
             words[0], words[1], new String(in.readNBytes(length), StandardCharsets.UTF_8));
         asked.add(question);
         Reply reply = script.apply(question).orElseGet(() -> servers.answer(question));
-        if (reply == Reply.NONE) {
+        if (reply.status == NO_ANSWER) {
           return;
         }
         byte[] body = reply.body.getBytes(StandardCharsets.UTF_8);
