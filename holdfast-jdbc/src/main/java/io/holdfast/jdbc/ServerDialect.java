@@ -232,7 +232,7 @@ abstract class ServerDialect implements JdbcDialect {
     if (!some.isEmpty()) {
       keep(session, some, leaseUs, extended.held());
     }
-    if (!some.isEmpty() && others.size() == 1) {
+    if (others.size() == 1) {
       // the one that was waited for already
       extended.locked().add(others.get(0).id());
     } else {
@@ -243,10 +243,8 @@ abstract class ServerDialect implements JdbcDialect {
   /** What many ask for is locked nearly always, for a moment each: it is waited for, as long as not too many stay locked. */
   private void keepOneByOne(JdbcSession session, List<Claim> claims, Extended extended)
       throws SQLException {
-    if (!claims.isEmpty()) {
-      // not always the same ones before the first that stays locked
-      Collections.rotate(claims, (int) (session.nextNumber() % claims.size()));
-    }
+    // not always the same ones before the first that stays locked
+    Collections.shuffle(claims);
     int waitedFor = 0;
     for (Claim claim : claims) {
       if (waitedFor == MOST_WAITED_FOR) {
