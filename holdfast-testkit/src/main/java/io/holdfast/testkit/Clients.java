@@ -12,7 +12,7 @@ import java.util.function.Supplier;
  * store does not answer the first contact, there is another one, and a request has more time than by default.
  *
  * <pre>{@code
- * try (Holdfast holdfast = Clients.connect("redis://127.0.0.1:6379")) {
+ * try (Holdfast holdfast = Clients.connect("memory:")) {
  *   assertThat(holdfast.lock("job").tryAcquire()).isPresent();
  * }
  * }</pre>
