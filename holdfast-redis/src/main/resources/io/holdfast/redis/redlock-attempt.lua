@@ -45,8 +45,8 @@ local again = own and number == lock.rev
 if not again and number <= lock.last then
   return {text(now), 'S', text(lock.last), me}
 end
--- before the vote: if the key of the waiters has another type, this fails, and no vote is stored
-redis.call('ZREM', KEYS[3], claim)
+-- Before the vote: if the key of the waiters has another type, this fails, and no vote is stored. It writes nothing: the
+-- first write has to be one that a full server refuses.
 local others = othersWait(KEYS[3])
 if not again then
   lock.last, lock.rev, lock.claim, lock.since = number, number, claim, now
@@ -54,4 +54,8 @@ if not again then
 end
 lock.till = now + lease
 store(lock, retention)
+if others == '1' then
+  redis.call('ZREM', KEYS[3], claim)
+  others = othersWait(KEYS[3])
+end
 return {text(now), 'A', others, me}
