@@ -30,9 +30,14 @@ class RedlockVotesTest {
   }
 
   private static String attempt(RedisCommands<String, String> redis, String claim, long number) {
+    return ask(redis, claim, number, "T");
+  }
+
+  private static String ask(
+      RedisCommands<String, String> redis, String claim, long number, String mode) {
     String[] keys = {MARKER, RECORD, WAITERS};
     return ShortWayTest.said(redis, RedisScript.REDLOCK_ATTEMPT.text(), keys, new String[] {
-      HOUR, AT_ONCE, HOUR, HOUR, claim, "" + number, "T", NEVER, MINUTE, "holder", MINUTE
+      HOUR, AT_ONCE, HOUR, HOUR, claim, "" + number, mode, NEVER, MINUTE, "holder", MINUTE
     });
   }
 
@@ -104,6 +109,24 @@ class RedlockVotesTest {
       assertThat(keep(redis, "aa-2", first + 1, MINUTE)).isEqualTo("H 0");
       assertThat(evict(redis, first + 1)).isEqualTo("1");
       assertThat(keep(redis, "aa-2", first + 1, MINUTE)).isEqualTo("N");
+    }
+  }
+
+  /** A waiter that comes before the one that was told to look: it waits no longer. */
+  @Test
+  void claimThatHasTheVote_waitsNoLonger() {
+    try (RedisServer server = RedisServer.forgetful();
+        StatefulRedisConnection<String, String> connection = server.connect()) {
+      RedisCommands<String, String> redis = connection.sync();
+      long number = now(redis);
+      assertThat(attempt(redis, CLAIM, number)).isEqualTo("A");
+      assertThat(ask(redis, "aa-2", number + 1, "Q")).isEqualTo("H");
+      assertThat(ask(redis, "aa-3", number + 2, "Q")).isEqualTo("H");
+      assertThat(keep(redis, CLAIM, number, MINUTE)).isEqualTo("H 1");
+      // tells the first of them, which is forgotten until it asks again
+      assertThat(end(redis, CLAIM, number)).isEqualTo("R");
+      assertThat(attempt(redis, "aa-3", number + 3)).isEqualTo("A");
+      assertThat(keep(redis, "aa-3", number + 3, MINUTE)).isEqualTo("H 0");
     }
   }
 
