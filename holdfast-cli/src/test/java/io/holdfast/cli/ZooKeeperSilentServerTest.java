@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.testkit.process.LazyServer;
 import io.holdfast.testkit.zookeeper.ZooKeeperEnsemble;
 import io.holdfast.testkit.zookeeper.ZooKeeperServer;
-import java.util.Arrays;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -26,32 +25,21 @@ class ZooKeeperSilentServerTest {
   @RegisterExtension
   final Processes processes = new Processes();
 
-  private Job run(String lock, String... command) {
-    String[] start = {
-      "run",
-      "--store",
-      "zookeeper://" + ENSEMBLE.get().addresses() + "/jobs/locks",
-      "--lease",
-      LEASE,
-      lock
-    };
-    String[] line = Arrays.copyOf(start, start.length + command.length);
-    System.arraycopy(command, 0, line, start.length, command.length);
-    return processes.holdfast(line);
-  }
+  private final Commands commands =
+      new Commands(processes, "zookeeper://" + ENSEMBLE.get().addresses() + "/jobs/locks");
 
   /** One of the two followers has the session of the command that runs all the time, unless the leader has. */
   @Test
   void followersThatFallSilent_endNoCommand() {
     String work =
         processes.script("work", "echo $$ >A.pid", "until [ -e go ]; do sleep 0.05; done");
-    Job all = run("all", work);
+    Job all = commands.holdfast("run", "--lease", LEASE, "all", work);
     processes.pid("A.pid");
     ZooKeeperServer leader = ENSEMBLE.get().leader();
     for (ZooKeeperServer each : ENSEMBLE.get().servers()) {
       if (each != leader) {
         each.process().pause();
-        Job during = run("during", "sleep", WORK);
+        Job during = commands.holdfast("run", "--lease", LEASE, "during", "sleep", WORK);
         assertThat(during.exitCode()).as(during::toString).isZero();
         each.process().resume();
         Await.until("it serves again", each::serves, processes::everything);

@@ -57,7 +57,7 @@ final class MySqlDialect extends ServerDialect {
    * The server waits for a row for a second, which it counts coarsely, and cannot wait for less: if the driver hung up first,
    * the client could not tell that a row is locked.
    */
-  static final int LEAST_TIMEOUT_MILLIS = 2500;
+  private static final int LEAST_TIMEOUT_MILLIS = 2500;
 
   private static final String TAKE =
       """

@@ -200,7 +200,7 @@ final class PostgresDialect extends ServerDialect {
   }
 
   /** Less than the driver waits: if that hung up first, the client could not tell that a row is locked. */
-  static int longestWaitMillis(int driverMillis) {
+  private static int longestWaitMillis(int driverMillis) {
     return driverMillis == 0 ? 1000 : Math.max(1, Math.min(1000, driverMillis / 2));
   }
 
