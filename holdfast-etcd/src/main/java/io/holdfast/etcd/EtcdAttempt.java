@@ -200,52 +200,46 @@ final class EtcdAttempt {
     if (last.getCount() == 1) {
       return granted(revision, 1);
     }
-    return done.getGetResponses().size() > 1
-        ? evaluate(
-            term,
-            revision,
-            last.getKvs().size() > 1 ? last.getKvs().get(1) : null,
-            done.getGetResponses().get(1))
-        : look(term, revision);
+    if (done.getGetResponses().size() == 1) {
+      return look(term, revision);
+    }
+    List<KeyValue> first = done.getGetResponses().get(1).getKvs();
+    return evaluate(
+        term,
+        revision,
+        last.getKvs().size() > 1 ? last.getKvs().get(1) : null,
+        first.isEmpty() ? null : first.get(0),
+        last.getCount());
   }
 
-  /** Reads which claim is first, and which is right ahead, in a transaction that only reads: one member answers it alone. */
+  /** Reads which claim is first, and which is right ahead. */
   private CompletableFuture<Answer> look(EtcdLease.Term term, long revision) {
-    ByteSequence queue = context.queue(claim);
     return context
-        .calls
-        .txn(
-            List.of(),
-            List.of(
-                Op.get(queue, EtcdContext.lastBefore(revision)), Op.get(queue, EtcdContext.FIRST)),
-            List.of())
-        .thenCompose(seen -> {
-          List<KeyValue> before = seen.getGetResponses().get(0).getKvs();
-          return evaluate(
-              term,
-              revision,
-              before.isEmpty() ? null : before.get(0),
-              seen.getGetResponses().get(1));
-        });
+        .queues
+        .place(claim, revision)
+        .thenCompose(seen -> evaluate(term, revision, seen.before(), seen.first(), seen.count()));
   }
 
   private CompletableFuture<Answer> evaluate(
-      EtcdLease.Term term, long revision, @Nullable KeyValue before, GetResponse queue) {
-    if (queue.getKvs().isEmpty()) {
+      EtcdLease.Term term,
+      long revision,
+      @Nullable KeyValue before,
+      @Nullable KeyValue first,
+      long count) {
+    if (first == null) {
       // all have gone since the key was put, our own key as well: an operator did that
       return enter();
     }
-    KeyValue first = queue.getKvs().get(0);
     // not by its name: another key of the claim may be there by now
     if (first.getCreateRevision() == revision) {
-      return granted(revision, queue.getCount());
+      return granted(revision, count);
     }
     EtcdValue holder = EtcdValue.read(first.getKey(), first.getValue());
     if (mode == Mode.TRY) {
       return leave(term)
           .thenApply(gone -> new Answer.Busy(false, holder.holder(), Optional.empty()));
     }
-    context.wanted(claim.claim.name(), queue.getCount());
+    context.wanted(claim.claim.name(), count);
     if (before != null) {
       claim.place.behind(revision, before);
     }

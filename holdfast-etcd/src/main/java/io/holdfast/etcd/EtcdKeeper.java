@@ -84,7 +84,7 @@ final class EtcdKeeper {
     }
 
     CompletableFuture<Map<ClaimId, Kept>> end() {
-      return all(List.of(inBatches(placed, this::compare), inBatches(unplaced, this::find)))
+      return all(List.of(inBatches(placed, this::compare), find(unplaced)))
           .thenApply(nothing -> Map.copyOf(kept));
     }
 
@@ -140,9 +140,9 @@ final class EtcdKeeper {
         GetResponse own = looks.get(2 * i);
         GetResponse other = looks.get(2 * i + 1);
         if (ahead != null && isThere(other, ahead.revision())) {
-          all.add(keep(claim, judge(claim, own, false, true)));
+          all.add(keep(claim, judge(claim, EtcdQueues.one(own), false, true)));
         } else if (ahead == null && isThere(own, place.revision())) {
-          all.add(keep(claim, judge(claim, own, true, other.getCount() > 1)));
+          all.add(keep(claim, judge(claim, EtcdQueues.one(own), true, other.getCount() > 1)));
         } else {
           toFind.add(claim);
         }
@@ -151,36 +151,30 @@ final class EtcdKeeper {
       return all(all);
     }
 
-    /** Reads the keys, and the first of each queue, of claims whose place is not known. */
-    private CompletableFuture<?> find(List<EtcdClaim> batch) {
-      if (batch.isEmpty()) {
-        return all(List.of());
-      }
-      List<Op> looks = new ArrayList<>();
-      for (EtcdClaim each : batch) {
-        looks.add(Op.get(each.key, EtcdContext.KEY));
-        looks.add(Op.get(context.queue(each), EtcdContext.FIRST_KEY));
-      }
-      return answered(context
-          .calls
-          .txn(List.of(), looks, List.of())
-          .thenCompose(seen -> found(batch, seen.getGetResponses())));
+    /** Reads the places of claims of which they are not known. */
+    private CompletableFuture<Void> find(List<EtcdClaim> claims) {
+      return all(claims.stream().map(this::find).toList());
     }
 
-    private CompletableFuture<Void> found(List<EtcdClaim> batch, List<GetResponse> looks) {
-      List<CompletableFuture<?>> all = new ArrayList<>();
-      for (int i = 0; i < batch.size(); i++) {
-        EtcdClaim claim = batch.get(i);
-        GetResponse queue = looks.get(2 * i + 1);
-        boolean isFirst =
-            queue.getKvs().stream().anyMatch(first -> first.getKey().equals(claim.key));
-        all.add(keep(claim, judge(claim, looks.get(2 * i), isFirst, queue.getCount() > 1)));
-        if (!isFirst) {
-          // with what is ahead of it, its place is known again
-          claim.look();
+    private CompletableFuture<?> find(EtcdClaim claim) {
+      long revision = claim.place.revision();
+      return answered(
+          context.queues.place(claim, revision).thenCompose(seen -> found(claim, revision, seen)));
+    }
+
+    private CompletableFuture<?> found(EtcdClaim claim, long revision, EtcdQueues.Seen seen) {
+      KeyValue first = seen.first();
+      boolean isFirst = first != null && first.getKey().equals(claim.key);
+      CompletableFuture<?> judged =
+          keep(claim, judge(claim, seen.own(), isFirst, seen.count() > 1));
+      if (!isFirst) {
+        KeyValue before = seen.before();
+        if (before != null) {
+          claim.place.behind(revision, before);
         }
+        claim.look();
       }
-      return all(all);
+      return judged;
     }
 
     private CompletableFuture<?> keep(EtcdClaim claim, CompletableFuture<Kept> judged) {
@@ -188,12 +182,11 @@ final class EtcdKeeper {
     }
 
     private CompletableFuture<Kept> judge(
-        EtcdClaim claim, GetResponse own, boolean isFirst, boolean othersWait) {
-      if (own.getKvs().isEmpty()) {
+        EtcdClaim claim, @Nullable KeyValue there, boolean isFirst, boolean othersWait) {
+      if (there == null) {
         claim.stopWaiting();
         return answer(new Kept.Gone());
       }
-      KeyValue there = own.getKvs().get(0);
       claim.place.seen(there);
       if (there.getCreateRevision() != claim.place.revision()) {
         // that key has gone, and there is another one since

@@ -23,6 +23,9 @@ final class EtcdLease {
   /** A new claim gets a lease that has at least nine tenths left. */
   private static final int YOUNG = 10;
 
+  /** A renewal that was sent less than this ago, and is not answered yet, serves another caller too. */
+  private static final long RECENT_NANOS = 500_000_000L;
+
   /** One that nobody has renewed for so many times its length ends by itself, if it has not. */
   private static final int ENDED = 4;
 
@@ -60,6 +63,11 @@ final class EtcdLease {
     /** How often the attempts under this lease were called off. */
     volatile long epoch;
 
+    // guarded by the lock
+
+    private @Nullable CompletableFuture<Moment> renewing;
+    private long renewingSince;
+
     Term(long id, Moment anchor) {
       this.id = id;
       this.anchor = anchor;
@@ -90,12 +98,32 @@ final class EtcdLease {
     }
 
     /**
-     * Renews it.
+     * Renews it. Callers share a request: a thousand waiters whose server is slow would else send one each, again and again,
+     * and keep it slow.
      *
      * @return completes with the moment before the request was sent; fails with {@link EtcdCalls.LeaseGone} if it has ended
      */
     CompletableFuture<Moment> renew() {
-      Moment before = ticker.now();
+      lock.lock();
+      try {
+        Moment now = ticker.now();
+        CompletableFuture<Moment> under = renewing;
+        // one that gets no answer must not keep the others waiting
+        if (under != null
+            && !under.isDone()
+            && now.nanos() - renewingSince < Math.min(RECENT_NANOS, nanos() / YOUNG)) {
+          return under;
+        }
+        CompletableFuture<Moment> sent = send(now);
+        renewing = sent;
+        renewingSince = now.nanos();
+        return sent;
+      } finally {
+        lock.unlock();
+      }
+    }
+
+    private CompletableFuture<Moment> send(Moment before) {
       return calls
           .keepAlive(id)
           .thenApply(kept -> {

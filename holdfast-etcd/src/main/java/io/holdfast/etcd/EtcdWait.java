@@ -4,16 +4,10 @@ package io.holdfast.etcd;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.Watch;
-import io.etcd.jetcd.kv.GetResponse;
-import io.etcd.jetcd.kv.TxnResponse;
-import io.etcd.jetcd.op.Cmp;
-import io.etcd.jetcd.op.CmpTarget;
-import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.watch.WatchResponse;
 import io.holdfast.Moment;
 import io.holdfast.spi.Grant;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
@@ -151,28 +145,17 @@ final class EtcdWait {
     }
     long revision = claim.place.revision();
     EtcdPlace.Ahead ahead = claim.place.ahead();
-    ByteSequence queue = context.queue(claim);
-    List<Op> reads = List.of(
-        Op.get(claim.key, EtcdContext.KEY),
-        Op.get(queue, EtcdContext.lastBefore(revision)),
-        Op.get(queue, EtcdContext.COUNT));
-    CompletionStage<TxnResponse> read = ahead == null
-        ? context.calls.txn(List.of(), reads, List.of())
-        : context.calls.txn(
-            List.of(
-                new Cmp(claim.key, Cmp.Op.EQUAL, CmpTarget.createRevision(revision)),
-                EtcdContext.isThere(ahead)),
-            List.of(),
-            reads);
+    CompletionStage<Optional<EtcdQueues.Seen>> read =
+        context.queues.changes(claim, revision, ahead);
     read.whenComplete((seen, failure) -> {
       boolean once = lookedOnce();
       if (failure != null) {
         context.later(PAUSE, this::look);
       } else if (!isClosed()) {
-        if (ahead != null && seen.isSucceeded()) {
+        if (seen.isPresent()) {
+          saw(revision, seen.get());
+        } else if (ahead != null) {
           watch(ahead.key());
-        } else {
-          saw(revision, seen.getGetResponses());
         }
         if (once) {
           look();
@@ -193,22 +176,21 @@ final class EtcdWait {
     }
   }
 
-  private void saw(long revision, List<GetResponse> seen) {
-    List<KeyValue> found = seen.get(0).getKvs();
-    if (found.isEmpty() || found.get(0).getCreateRevision() != revision) {
+  private void saw(long revision, EtcdQueues.Seen seen) {
+    KeyValue own = seen.own();
+    if (own == null || own.getCreateRevision() != revision) {
       // our own key died: an attempt that asks again is put at the end
       claim.stopWaiting();
       context.events.lookAgain(claim.claim.id());
       return;
     }
-    List<KeyValue> before = seen.get(1).getKvs();
-    if (!before.isEmpty()) {
-      claim.place.behind(revision, before.get(0));
-      watch(before.get(0).getKey());
+    KeyValue before = seen.before();
+    if (before != null) {
+      claim.place.behind(revision, before);
+      watch(before.getKey());
       return;
     }
-    KeyValue own = found.get(0);
-    boolean othersWait = seen.get(2).getCount() > 1;
+    boolean othersWait = seen.count() > 1;
     claim.place.seen(own);
     boolean isFirst = claim.place.first(revision, context.runtime.ticker().now());
     claim.stopWaiting();

@@ -3,6 +3,7 @@ package io.holdfast.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.Moment;
 import io.holdfast.etcd.DrivenEtcd.Late;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
@@ -11,6 +12,7 @@ import io.holdfast.spi.Mode;
 import io.holdfast.testkit.Await;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -54,6 +56,24 @@ class EtcdLeaseTest {
     long anchor = ((Kept.Held) kept).grant().anchor().nanos();
     assertThat(anchor - asked).as("it is renewed").isNotNegative();
     assertThat(answered - anchor).isGreaterThanOrEqualTo(slow.toNanos());
+  }
+
+  /** Callers share a renewal that is under way, but not one that may have been lost. */
+  @Test
+  void renewalUnderWay_servesTheNextCallerToo() {
+    EtcdLease.Term term = Await.value(etcd.context.lease(LEASE).young());
+    int sent = calls.sent("LeaseKeepAlive");
+    Late<CompletableFuture<Moment>> late = etcd.late("LeaseKeepAlive", 0, term::renew);
+    CompletableFuture<Moment> shared = term.renew();
+    assertThat(calls.sent("LeaseKeepAlive") - sent).isEqualTo(1);
+    etcd.ticker.pass(Duration.ofMillis(500));
+    Moment later = Await.value(term.renew());
+    assertThat(calls.sent("LeaseKeepAlive") - sent).isEqualTo(2);
+    late.letGo();
+    assertThat(Await.value(shared)).isSameAs(Await.value(late.asked()));
+    assertThat(term.anchor()).as("the later one counts").isSameAs(later);
+    Await.value(term.renew());
+    assertThat(calls.sent("LeaseKeepAlive") - sent).isEqualTo(3);
   }
 
   /** A lease that has ended is not renewed, and not used again. */

@@ -164,7 +164,8 @@ class EtcdSeatsTest {
   private Late<CompletionStage<Answer>> overtake(Claim tries, Claim between) {
     Late<CompletionStage<Answer>> put = etcd.late("Txn", 0, () -> etcd.ask(tries, Mode.TRY));
     etcd.grant(between);
-    return etcd.late("Txn", 0, () -> {
+    // it looks where it is first
+    return etcd.late("Txn", 1, () -> {
       put.letGo();
       return put.asked();
     });
