@@ -69,6 +69,10 @@ final class Client implements AutoCloseable {
   volatile boolean waits;
 
   Client(String address, Ticker ticker) {
+    this(address, ticker, TIMEOUT);
+  }
+
+  Client(String address, Ticker ticker, Duration requestTimeout) {
     this.ticker = ticker;
     StoreAddress parsed = StoreAddress.parse(address);
     store = parsed.scheme().endsWith("sqlite")
@@ -81,7 +85,7 @@ final class Client implements AutoCloseable {
             ticker,
             this::schedule,
             new SplittableRandom(CLIENTS.get()),
-            TIMEOUT,
+            requestTimeout,
             () -> waits && asked.incrementAndGet() % 2 == 0),
         new Events());
   }

@@ -17,7 +17,6 @@ import io.holdfast.spi.Ended;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
 import io.holdfast.testkit.Await;
-import io.holdfast.testkit.Clients;
 import io.holdfast.testkit.log.Warns;
 import io.holdfast.testkit.process.Tunnel;
 import io.holdfast.testkit.sql.PostgresServer;
@@ -86,20 +85,6 @@ class SqlFaultsTest {
       List<Hold> others = loseOneOf(server, one);
       assertThat(others).extracting(Hold::state).containsOnly(HoldState.HELD);
       others.forEach(hold -> assertThat(hold.release()).isTrue());
-    }
-  }
-
-  /** A driver that hung up with the engine's request would learn nothing of the lock, and lose all holds with it. */
-  @ParameterizedTest
-  @EnumSource
-  @Warns("lock=x0 .*hold lost")
-  void rowThatStaysLocked_andRequestsAreShort_losesOneHold(SqlKind kind) throws Exception {
-    SqlServer server = kind.shared();
-    server.dropTables();
-    try (Holdfast one = Clients.build(() -> Holdfast.builder()
-        .store(SqlUnderTest.uri(server))
-        .requestTimeout(Duration.ofMillis(500)))) {
-      assertThat(loseOneOf(server, one)).extracting(Hold::state).doesNotContain(HoldState.LOST);
     }
   }
 

@@ -207,6 +207,39 @@ class SqlVerbsTest {
     assertThat(Client.get(a.store.keep(held)).values()).allMatch(Kept.Held.class::isInstance);
   }
 
+  /** If the driver hung up before the server tells of the locked row, no hold would be renewed, however often it is tried. */
+  @ParameterizedTest
+  @EnumSource
+  void keep_beyondALockedRow_andRequestsAreShort_extendsTheOthers(SqlKind kind)
+      throws SQLException {
+    client(kind);
+    Client a = new Client(SqlUnderTest.uri(server()), Ticker.system(), Duration.ofMillis(500));
+    open.add(a);
+    List<Claim> held = IntStream.range(0, 20).mapToObj(i -> a.claim("x" + i)).toList();
+    held.forEach(each -> Await.until(each.name() + " is granted", () -> isGranted(a, each)));
+    try (Connection connection = server().connect();
+        Statement statement = connection.createStatement()) {
+      connection.setAutoCommit(false);
+      statement.executeUpdate("UPDATE holdfast_lock SET note = 'mine' WHERE name = 'x7'");
+      Await.until(
+          "the others are renewed",
+          () -> Client.get(a.store.keep(held)).values().stream()
+                  .filter(Kept.Held.class::isInstance)
+                  .count()
+              == 19);
+      connection.rollback();
+    }
+  }
+
+  /** Whether it is granted; not if the server needs longer than a request may take. */
+  private static boolean isGranted(Client client, Claim claim) {
+    try {
+      return client.attempt(claim, Mode.QUEUE) instanceof Answer.Granted;
+    } catch (StoreException e) {
+      return false;
+    }
+  }
+
   /** A server that scans a table for many names waits for the locked row of a lock that is not asked for. */
   @ParameterizedTest
   @EnumSource
