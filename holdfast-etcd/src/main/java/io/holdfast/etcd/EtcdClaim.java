@@ -130,6 +130,16 @@ final class EtcdClaim {
     }
   }
 
+  /** Whether it waits: then its turn is told, and found by {@link #look}. */
+  boolean isWaiting() {
+    lock.lock();
+    try {
+      return wait != null;
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Has what it waits for looked at, if it waits. */
   void look() {
     EtcdWait waiting;

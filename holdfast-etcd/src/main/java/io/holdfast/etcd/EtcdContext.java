@@ -57,9 +57,6 @@ final class EtcdContext {
    */
   private static final long SHORT = 32;
 
-  /** Its keys fit into an answer, which is 4 MiB at most: a lock's name has up to 512 bytes. */
-  private static final int LISTED = 4_096;
-
   /** More are not remembered: they only save requests. */
   private static final int MOST_BUSY = 10_000;
 
@@ -70,7 +67,7 @@ final class EtcdContext {
   final StoreEvents events;
   final EtcdLease waiting;
   final EtcdSeats seats = new EtcdSeats();
-  final EtcdQueues queues = new EtcdQueues(this, LISTED);
+  final EtcdQueues queues = new EtcdQueues(this, EtcdQueues.LISTED, EtcdQueues.PATIENCE);
 
   /** How many claims of a lock there were, where there were others. */
   private final Map<LockKey, Long> queueLengths = new ConcurrentHashMap<>();

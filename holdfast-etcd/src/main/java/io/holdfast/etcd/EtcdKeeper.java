@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>While a claim's key is unchanged, and the key ahead of a waiter's is there, its place is what it was: one transaction
  * compares the keys of many claims, and counts the queues of those that hold. Only for a claim whose place is not known any
- * more is its queue read, which the server reads whole to find the first.
+ * more, and that does not wait, is its queue read, which the server reads whole to find the first.
  */
 final class EtcdKeeper {
   /** The server takes 128 operations in a transaction by default. */
@@ -84,7 +84,7 @@ final class EtcdKeeper {
     }
 
     CompletableFuture<Map<ClaimId, Kept>> end() {
-      return all(List.of(inBatches(placed, this::compare), find(unplaced)))
+      return all(List.of(inBatches(placed, this::compare), inBatches(unplaced, this::find)))
           .thenApply(nothing -> Map.copyOf(kept));
     }
 
@@ -140,9 +140,9 @@ final class EtcdKeeper {
         GetResponse own = looks.get(2 * i);
         GetResponse other = looks.get(2 * i + 1);
         if (ahead != null && isThere(other, ahead.revision())) {
-          all.add(keep(claim, judge(claim, EtcdQueues.one(own), false, true)));
+          all.add(keep(claim, judge(claim, own, false, true)));
         } else if (ahead == null && isThere(own, place.revision())) {
-          all.add(keep(claim, judge(claim, EtcdQueues.one(own), true, other.getCount() > 1)));
+          all.add(keep(claim, judge(claim, own, true, other.getCount() > 1)));
         } else {
           toFind.add(claim);
         }
@@ -151,30 +151,44 @@ final class EtcdKeeper {
       return all(all);
     }
 
-    /** Reads the places of claims of which they are not known. */
-    private CompletableFuture<Void> find(List<EtcdClaim> claims) {
-      return all(claims.stream().map(this::find).toList());
-    }
-
-    private CompletableFuture<?> find(EtcdClaim claim) {
-      long revision = claim.place.revision();
-      return answered(
-          context.queues.place(claim, revision).thenCompose(seen -> found(claim, revision, seen)));
-    }
-
-    private CompletableFuture<?> found(EtcdClaim claim, long revision, EtcdQueues.Seen seen) {
-      KeyValue first = seen.first();
-      boolean isFirst = first != null && first.getKey().equals(claim.key);
-      CompletableFuture<?> judged =
-          keep(claim, judge(claim, seen.own(), isFirst, seen.count() > 1));
-      if (!isFirst) {
-        KeyValue before = seen.before();
-        if (before != null) {
-          claim.place.behind(revision, before);
-        }
-        claim.look();
+    /** Reads the keys of claims whose place is not known, and the first of the queue of each that does not wait. */
+    private CompletableFuture<?> find(List<EtcdClaim> batch) {
+      if (batch.isEmpty()) {
+        return all(List.of());
       }
-      return judged;
+      List<Op> looks = new ArrayList<>();
+      Map<EtcdClaim, Integer> queues = new HashMap<>();
+      batch.forEach(each -> looks.add(Op.get(each.key, EtcdContext.KEY)));
+      for (EtcdClaim each : batch) {
+        // one that waits looks for its place itself, and shares what that costs
+        if (!each.isWaiting()) {
+          queues.put(each, looks.size());
+          looks.add(Op.get(context.queue(each), EtcdContext.FIRST_KEY));
+        }
+      }
+      return answered(context
+          .calls
+          .txn(List.of(), looks, List.of())
+          .thenCompose(seen -> found(batch, queues, seen.getGetResponses())));
+    }
+
+    private CompletableFuture<Void> found(
+        List<EtcdClaim> batch, Map<EtcdClaim, Integer> queues, List<GetResponse> looks) {
+      List<CompletableFuture<?>> all = new ArrayList<>();
+      for (int i = 0; i < batch.size(); i++) {
+        EtcdClaim claim = batch.get(i);
+        Integer at = queues.get(claim);
+        GetResponse queue = at == null ? null : looks.get(at);
+        boolean isFirst = queue != null
+            && queue.getKvs().stream().anyMatch(first -> first.getKey().equals(claim.key));
+        boolean othersWait = queue == null || queue.getCount() > 1;
+        all.add(keep(claim, judge(claim, looks.get(i), isFirst, othersWait)));
+        if (!isFirst) {
+          // with what is ahead of it, its place is known again
+          claim.look();
+        }
+      }
+      return all(all);
     }
 
     private CompletableFuture<?> keep(EtcdClaim claim, CompletableFuture<Kept> judged) {
@@ -182,11 +196,12 @@ final class EtcdKeeper {
     }
 
     private CompletableFuture<Kept> judge(
-        EtcdClaim claim, @Nullable KeyValue there, boolean isFirst, boolean othersWait) {
-      if (there == null) {
+        EtcdClaim claim, GetResponse own, boolean isFirst, boolean othersWait) {
+      if (own.getKvs().isEmpty()) {
         claim.stopWaiting();
         return answer(new Kept.Gone());
       }
+      KeyValue there = own.getKvs().get(0);
       claim.place.seen(there);
       if (there.getCreateRevision() != claim.place.revision()) {
         // that key has gone, and there is another one since

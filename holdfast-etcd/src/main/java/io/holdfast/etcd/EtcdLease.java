@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -104,23 +105,38 @@ final class EtcdLease {
      * @return completes with the moment before the request was sent; fails with {@link EtcdCalls.LeaseGone} if it has ended
      */
     CompletableFuture<Moment> renew() {
+      return renew(Long.MIN_VALUE);
+    }
+
+    /** The same, by a request after which it does not end before a moment, if one that is sent now has that effect. */
+    private CompletableFuture<Moment> renew(long untilNanos) {
+      CompletableFuture<Moment> asked = new CompletableFuture<>();
+      Moment now;
       lock.lock();
       try {
-        Moment now = ticker.now();
+        now = ticker.now();
         CompletableFuture<Moment> under = renewing;
         // one that gets no answer must not keep the others waiting
         if (under != null
             && !under.isDone()
-            && now.nanos() - renewingSince < Math.min(RECENT_NANOS, nanos() / YOUNG)) {
+            && now.nanos() - renewingSince < Math.min(RECENT_NANOS, nanos() / YOUNG)
+            && (untilNanos == Long.MIN_VALUE || renewingSince + nanos() - untilNanos >= 0)) {
           return under;
         }
-        CompletableFuture<Moment> sent = send(now);
-        renewing = sent;
+        renewing = asked;
         renewingSince = now.nanos();
-        return sent;
       } finally {
         lock.unlock();
       }
+      CompletionStage<Moment> sent = send(now);
+      sent.whenComplete((moment, failure) -> {
+        if (failure == null) {
+          asked.complete(moment);
+        } else {
+          asked.completeExceptionally(failure);
+        }
+      });
+      return asked;
     }
 
     private CompletableFuture<Moment> send(Moment before) {
@@ -194,6 +210,18 @@ final class EtcdLease {
 
   /** Returns a lease that has almost all of its time left. */
   CompletableFuture<Term> young() {
+    return lasting(Long.MIN_VALUE);
+  }
+
+  /** Returns the same, and one that does not end before a moment at which one of this length that began now would not. */
+  CompletableFuture<Term> lasting(long untilNanos) {
+    return young(untilNanos)
+        .thenCompose(term -> term.lasts(untilNanos)
+            ? CompletableFuture.completedFuture(term)
+            : renewed(term, untilNanos));
+  }
+
+  private CompletableFuture<Term> young(long untilNanos) {
     Term old;
     lock.lock();
     try {
@@ -215,18 +243,11 @@ final class EtcdLease {
     } finally {
       lock.unlock();
     }
-    return renewed(old);
+    return renewed(old, untilNanos);
   }
 
-  /** Returns the same, and one that does not end before a moment at which one of this length that began now would not. */
-  CompletableFuture<Term> lasting(long untilNanos) {
-    return young()
-        .thenCompose(term ->
-            term.lasts(untilNanos) ? CompletableFuture.completedFuture(term) : renewed(term));
-  }
-
-  private CompletableFuture<Term> renewed(Term term) {
-    return term.renew()
+  private CompletableFuture<Term> renewed(Term term, long untilNanos) {
+    return term.renew(untilNanos)
         .thenApply(moment -> term)
         .exceptionallyCompose(
             failure -> isGone(failure) ? young() : CompletableFuture.failedFuture(failure));

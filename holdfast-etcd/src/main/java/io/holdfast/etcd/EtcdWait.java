@@ -126,8 +126,7 @@ final class EtcdWait {
   }
 
   /**
-   * Reads whether the turn has come. One at a time; should it be asked for meanwhile, it is read again. While the key ahead
-   * is there, no more is read than that; else the queue is.
+   * Reads whether the turn has come. One at a time; should it be asked for meanwhile, it is read again.
    */
   void look() {
     lock.lock();

@@ -61,6 +61,8 @@ class EtcdLeaseTest {
   /** Callers share a renewal that is under way, but not one that may have been lost. */
   @Test
   void renewalUnderWay_servesTheNextCallerToo() {
+    // a slow machine lets no time pass here
+    etcd.ticker.stop();
     EtcdLease.Term term = Await.value(etcd.context.lease(LEASE).young());
     int sent = calls.sent("LeaseKeepAlive");
     Late<CompletableFuture<Moment>> late = etcd.late("LeaseKeepAlive", 0, term::renew);
@@ -74,6 +76,36 @@ class EtcdLeaseTest {
     assertThat(term.anchor()).as("the later one counts").isSameAs(later);
     Await.value(term.renew());
     assertThat(calls.sent("LeaseKeepAlive") - sent).isEqualTo(3);
+  }
+
+  /** Of a short lease, half a second is much: its renewal is waited for by others for a tenth of its length at most. */
+  @Test
+  void renewalOfAShortLease_isSharedForLess() {
+    EtcdLease.Term term = Await.value(etcd.context.lease(Duration.ofSeconds(2)).young());
+    int sent = calls.sent("LeaseKeepAlive");
+    Late<CompletableFuture<Moment>> late = etcd.late("LeaseKeepAlive", 0, term::renew);
+    etcd.ticker.pass(Duration.ofMillis(200));
+    Await.value(term.renew());
+    assertThat(calls.sent("LeaseKeepAlive") - sent).isEqualTo(2);
+    late.letGo();
+    Await.value(late.asked());
+  }
+
+  /** A lease that must last until some moment is renewed at once, if the renewal that is under way was sent before. */
+  @Test
+  void leaseThatMustLastLonger_doesNotWaitForAnEarlierRenewal() {
+    etcd.ticker.stop();
+    EtcdLease lease = etcd.context.lease(LEASE);
+    EtcdLease.Term term = Await.value(lease.young());
+    etcd.ticker.pass(LEASE.dividedBy(2));
+    Late<CompletableFuture<Moment>> late = etcd.late("LeaseKeepAlive", 0, term::renew);
+    etcd.ticker.pass(Duration.ofMillis(100));
+    long until = etcd.ticker.nanos() + LEASE.toNanos();
+    assertThat(Await.value(lease.lasting(until))).isSameAs(term);
+    assertThat(term.lasts(until)).isTrue();
+    late.letGo();
+    Await.value(late.asked());
+    assertThat(term.lasts(until)).isTrue();
   }
 
   /** A lease that has ended is not renewed, and not used again. */

@@ -8,6 +8,7 @@ import io.grpc.Status;
 import io.holdfast.etcd.DrivenEtcd.Late;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
+import io.holdfast.spi.Kept;
 import io.holdfast.spi.Mode;
 import io.holdfast.testkit.Await;
 import java.time.Duration;
@@ -16,7 +17,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -48,7 +49,7 @@ class EtcdQueuesTest {
       queue.add(waiter);
     }
     // what a waiter asked for before it was deaf is answered before this
-    Await.value(etcd.context.queues.place(etcd.mine(queue.get(0)), revision(queue.get(0))));
+    Await.value(place(etcd.context.queues, 0));
   }
 
   @AfterEach
@@ -56,112 +57,168 @@ class EtcdQueuesTest {
     queue.forEach(etcd::end);
   }
 
+  /** Makes a reader that repeats nothing while a test lasts. */
+  private EtcdQueues queues() {
+    return new EtcdQueues(etcd.context, EtcdQueues.LISTED, Duration.ofMinutes(1));
+  }
+
   private long revision(Claim claim) {
     return etcd.mine(claim).place.revision();
   }
 
+  private CompletableFuture<EtcdQueues.Seen> place(EtcdQueues queues, int of) {
+    return queues.place(etcd.mine(queue.get(of)), revision(queue.get(of)));
+  }
+
+  private CompletableFuture<Optional<EtcdQueues.Seen>> changes(EtcdQueues queues, int of) {
+    EtcdClaim claim = etcd.mine(queue.get(of));
+    return queues.changes(claim, claim.place.revision(), claim.place.ahead());
+  }
+
   /** Asks for all places while the answer to the first question is held up. */
-  private List<CompletionStage<EtcdQueues.Seen>> askAll(EtcdQueues queues, int[] sent) {
-    List<CompletionStage<EtcdQueues.Seen>> asked = new ArrayList<>();
-    sent[0] = calls.sent("Txn");
-    Late<CompletableFuture<EtcdQueues.Seen>> first =
-        etcd.late("Txn", 0, () -> queues.place(etcd.mine(queue.get(0)), revision(queue.get(0))));
+  private List<CompletableFuture<EtcdQueues.Seen>> askAll(EtcdQueues queues) {
+    int sent = calls.sent("Txn");
+    List<CompletableFuture<EtcdQueues.Seen>> asked = new ArrayList<>();
+    Late<CompletableFuture<EtcdQueues.Seen>> first = etcd.late("Txn", 0, () -> place(queues, 0));
     asked.add(first.asked());
-    queue.stream()
-        .skip(1)
-        .forEach(each -> asked.add(queues.place(etcd.mine(each), revision(each))));
-    assertThat(calls.sent("Txn") - sent[0]).as("sent side by side").isEqualTo(1);
+    for (int i = 1; i < queue.size(); i++) {
+      asked.add(place(queues, i));
+    }
+    assertThat(calls.sent("Txn") - sent).as("sent side by side").isEqualTo(1);
     first.letGo();
     return asked;
   }
 
-  private void assertPlaces(List<CompletionStage<EtcdQueues.Seen>> asked) {
-    Claim before = null;
+  private void assertPlaces(List<CompletableFuture<EtcdQueues.Seen>> asked) {
     for (int i = 0; i < asked.size(); i++) {
       EtcdQueues.Seen seen = Await.value(asked.get(i));
-      assertThat(seen.own()).extracting(KeyValue::getKey).isEqualTo(etcd.mine(queue.get(i)).key);
+      assertIs(seen.own(), i);
+      assertIs(seen.first(), 0);
       assertThat(seen.count()).isEqualTo(1 + WAITERS);
-      assertThat(seen.first()).extracting(KeyValue::getKey).isEqualTo(etcd.mine(queue.get(0)).key);
-      if (before == null) {
+      if (i == 0) {
         assertThat(seen.before()).isNull();
       } else {
-        assertThat(seen.before()).extracting(KeyValue::getKey).isEqualTo(etcd.mine(before).key);
+        assertIs(seen.before(), i - 1);
       }
-      before = queue.get(i);
     }
+  }
+
+  private void assertIs(@Nullable KeyValue seen, int of) {
+    assertThat(seen).extracting(KeyValue::getKey).isEqualTo(etcd.mine(queue.get(of)).key);
   }
 
   @Test
   void claimsThatAskMeanwhile_shareTheNextRead() {
-    int[] sent = new int[1];
-    assertPlaces(askAll(etcd.context.queues, sent));
-    assertThat(calls.sent("Txn") - sent[0]).isEqualTo(2);
+    int sent = calls.sent("Txn");
+    assertPlaces(askAll(queues()));
+    assertThat(calls.sent("Txn") - sent).isEqualTo(2);
   }
 
   @Test
   void queueThatIsTooLongToBeListed_isReadForEach() {
-    int[] sent = new int[1];
-    assertPlaces(askAll(new EtcdQueues(etcd.context, WAITERS), sent));
-    assertThat(calls.sent("Txn") - sent[0]).isEqualTo(1 + 1 + WAITERS);
+    int sent = calls.sent("Txn");
+    assertPlaces(askAll(new EtcdQueues(etcd.context, WAITERS, Duration.ofMinutes(1))));
+    assertThat(calls.sent("Txn") - sent).isEqualTo(1 + 1 + WAITERS);
   }
 
-  /** A key that was made behind a queued one is not ahead of it, and one that has gone is not there. */
   @Test
   void claimWhoseKeyHasGone_hasNone() {
-    Claim gone = queue.get(2);
-    etcd.operator.delete(etcd.key(gone).getKey());
-    List<CompletionStage<EtcdQueues.Seen>> asked = askAll(etcd.context.queues, new int[1]);
+    etcd.operator.delete(etcd.key(queue.get(2)).getKey());
+    List<CompletableFuture<EtcdQueues.Seen>> asked = askAll(queues());
     assertThat(Await.value(asked.get(2)).own()).isNull();
-    assertThat(Await.value(asked.get(3)).before())
-        .extracting(KeyValue::getKey)
-        .isEqualTo(etcd.mine(queue.get(1)).key);
+    assertIs(Await.value(asked.get(2)).before(), 1);
+    assertIs(Await.value(asked.get(3)).before(), 1);
   }
 
-  /** A read that fails is no answer to those that came meanwhile: they get the next one's. */
+  /** Of a claim whose key was put without an answer no revision is known: it gets its key, and what is ahead by asking again. */
   @Test
-  void readThatFails_failsOnlyThoseThatSharedIt() {
-    EtcdQueues queues = etcd.context.queues;
-    EtcdClaim first = etcd.mine(queue.get(0));
-    EtcdClaim second = etcd.mine(queue.get(1));
-    Late<CompletableFuture<EtcdQueues.Seen>> late =
-        etcd.late("Txn", 0, () -> queues.place(first, first.place.revision()));
-    CompletionStage<EtcdQueues.Seen> next = queues.place(second, second.place.revision());
+  void claimWhoseRevisionIsNotKnown_hasNoKeyBefore() {
+    EtcdQueues queues = queues();
+    EtcdClaim claim = etcd.mine(queue.get(2));
+    assertThat(Await.value(queues.place(claim, 0)).before()).isNull();
+    Late<CompletableFuture<EtcdQueues.Seen>> first = etcd.late("Txn", 0, () -> place(queues, 0));
+    CompletableFuture<EtcdQueues.Seen> shared = queues.place(claim, 0);
+    CompletableFuture<EtcdQueues.Seen> other = place(queues, 1);
+    first.letGo();
+    assertIs(Await.value(shared).own(), 2);
+    assertThat(Await.value(shared).before()).isNull();
+    assertIs(Await.value(other).before(), 0);
+  }
+
+  /** A read that fails, fails for all that share it, and for no others. */
+  @Test
+  void readThatFails_failsForThoseThatShareIt() {
+    EtcdQueues queues = queues();
+    Late<CompletableFuture<EtcdQueues.Seen>> first = etcd.late("Txn", 0, () -> place(queues, 0));
+    CompletableFuture<EtcdQueues.Seen> second = place(queues, 1);
+    CompletableFuture<EtcdQueues.Seen> third = place(queues, 2);
     calls.refuse("Txn", Status.UNAVAILABLE);
-    late.letGo();
-    assertThat(Await.value(late.asked()).before()).isNull();
-    assertThat(Await.failure(next)).isNotNull();
-    assertThat(Await.value(queues.place(second, second.place.revision())).before())
-        .extracting(KeyValue::getKey)
-        .isEqualTo(first.key);
+    first.letGo();
+    assertThat(Await.value(first.asked()).before()).isNull();
+    assertThat(Await.failure(second)).isNotNull();
+    assertThat(Await.failure(third)).isNotNull();
+    assertIs(Await.value(place(queues, 1)).before(), 0);
   }
 
-  /** A read that gets no answer keeps no other claim waiting for long. */
+  /** A read without an answer is repeated, with what was asked since, though no other claim asks. */
   @Test
-  void readWithoutAnAnswer_isNotWaitedForByThoseThatAskLater() {
-    EtcdQueues queues = etcd.context.queues;
-    EtcdClaim first = etcd.mine(queue.get(0));
-    EtcdClaim second = etcd.mine(queue.get(1));
-    EtcdClaim third = etcd.mine(queue.get(2));
-    Late<CompletableFuture<EtcdQueues.Seen>> late =
-        etcd.late("Txn", 0, () -> queues.place(first, first.place.revision()));
-    CompletionStage<EtcdQueues.Seen> gathered = queues.place(second, second.place.revision());
-    etcd.ticker.pass(Duration.ofSeconds(1));
-    EtcdQueues.Seen seen = Await.value(queues.place(third, third.place.revision()));
-    assertThat(seen.before()).extracting(KeyValue::getKey).isEqualTo(second.key);
-    assertThat(Await.value(gathered).before()).extracting(KeyValue::getKey).isEqualTo(first.key);
-    late.letGo();
-    assertThat(Await.value(late.asked()).before()).isNull();
+  void readWithoutAnAnswer_isRepeated() {
+    EtcdQueues queues = new EtcdQueues(etcd.context, EtcdQueues.LISTED, Duration.ofMillis(1));
+    Late<CompletableFuture<EtcdQueues.Seen>> first = etcd.late("Txn", 0, () -> place(queues, 0));
+    CompletableFuture<EtcdQueues.Seen> second = place(queues, 1);
+    assertIs(Await.value(first.asked()).own(), 0);
+    assertIs(Await.value(second).before(), 0);
+    first.letGo();
+    assertIs(Await.value(place(queues, 3)).before(), 2);
   }
 
-  /** While nothing has changed, a waiter that asks alone has no queue read. */
+  /** While nothing has changed, waiters that know the keys ahead of them have no queue read, alone or together. */
   @Test
-  void waiterWhoseKeyAheadIsThere_seesNoChange() {
-    EtcdClaim waiter = etcd.mine(queue.get(1));
-    EtcdPlace.Ahead ahead = waiter.place.ahead();
-    assertThat(ahead).isNotNull();
-    Optional<EtcdQueues.Seen> changes =
-        Await.value(etcd.context.queues.changes(waiter, waiter.place.revision(), ahead));
-    assertThat(changes).isEmpty();
+  void waitersWhoseKeysAheadAreThere_seeNoChange() {
+    EtcdQueues queues = queues();
+    Late<CompletableFuture<Optional<EtcdQueues.Seen>>> first =
+        etcd.late("Txn", 0, () -> changes(queues, 1));
+    CompletableFuture<Optional<EtcdQueues.Seen>> second = changes(queues, 2);
+    CompletableFuture<Optional<EtcdQueues.Seen>> third = changes(queues, 3);
+    first.letGo();
+    assertThat(Await.value(first.asked())).isEmpty();
+    assertThat(Await.value(second)).isEmpty();
+    assertThat(Await.value(third)).isEmpty();
+  }
+
+  /** The key of one of them has gone: what is read then is told to all that asked together. */
+  @Test
+  void waiterWhoseKeyAheadHasGone_seesWhatIsAheadNow() {
+    EtcdQueues queues = queues();
+    Late<CompletableFuture<Optional<EtcdQueues.Seen>>> first =
+        etcd.late("Txn", 0, () -> changes(queues, 1));
+    CompletableFuture<Optional<EtcdQueues.Seen>> second = changes(queues, 2);
+    CompletableFuture<Optional<EtcdQueues.Seen>> third = changes(queues, 3);
+    etcd.operator.delete(etcd.key(queue.get(2)).getKey());
+    first.letGo();
+    assertThat(Await.value(first.asked())).isEmpty();
+    assertThat(Await.value(second).orElseThrow().own()).isNull();
+    assertIs(Await.value(third).orElseThrow().before(), 1);
+  }
+
+  /** A claim that waits looks for its place itself: the renewal that it is a part of waits for no queue to be read. */
+  @Test
+  void keptWaiter_whoseKeyAheadHasGone_hasNoQueueRead() {
+    Claim waiter = queue.get(3);
+    etcd.keep(waiter);
+    Await.until("it watches", () -> calls.openWatches() > 0);
+    CompletableFuture<Calls.Parked<?, ?>> look = calls.park("Txn", 0);
+    int before = calls.texts().size();
+    etcd.operator.delete(etcd.key(queue.get(2)).getKey());
+    Calls.Parked<?, ?> parked = Await.value(look);
+    assertThat(etcd.keep(waiter)).isInstanceOf(Kept.Queued.class);
+    List<String> sent = calls.texts();
+    assertThat(sent.subList(before, sent.size())).noneMatch(each -> each.contains("sort_order"));
+    Await.value(parked.letGo());
+    Await.until("it has another key ahead", () -> {
+      EtcdPlace.Ahead ahead = etcd.mine(waiter).place.ahead();
+      return ahead != null && ahead.key().equals(etcd.mine(queue.get(1)).key);
+    });
   }
 
   /**
