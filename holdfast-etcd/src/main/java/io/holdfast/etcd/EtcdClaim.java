@@ -130,7 +130,7 @@ final class EtcdClaim {
     }
   }
 
-  /** Whether it waits: then its turn is told, and found by {@link #look}. */
+  /** Whether it waits: then {@link #look} finds its turn. */
   boolean isWaiting() {
     lock.lock();
     try {

@@ -24,8 +24,8 @@ final class EtcdLease {
   /** A new claim gets a lease that has at least nine tenths left. */
   private static final int YOUNG = 10;
 
-  /** A renewal that was sent less than this ago, and is not answered yet, serves another caller too. */
-  private static final long RECENT_NANOS = 500_000_000L;
+  /** A renewal that was sent less than this ago, and is not answered yet, serves another caller too; of a short lease, for less. */
+  private static final long RECENT_NANOS = 100_000_000L;
 
   /** One that nobody has renewed for so many times its length ends by itself, if it has not. */
   private static final int ENDED = 4;
@@ -108,7 +108,7 @@ final class EtcdLease {
       return renew(Long.MIN_VALUE);
     }
 
-    /** The same, by a request after which it does not end before a moment, if one that is sent now has that effect. */
+    /** Renews it; shares a request only if the lease lasts until a moment by that. */
     private CompletableFuture<Moment> renew(long untilNanos) {
       CompletableFuture<Moment> asked = new CompletableFuture<>();
       Moment now;
@@ -221,6 +221,7 @@ final class EtcdLease {
             : renewed(term, untilNanos));
   }
 
+  /** Returns a lease that has almost all of its time left; should it be renewed for that, it lasts until the moment too. */
   private CompletableFuture<Term> young(long untilNanos) {
     Term old;
     lock.lock();

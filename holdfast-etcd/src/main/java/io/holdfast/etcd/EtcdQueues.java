@@ -8,7 +8,6 @@ import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.CmpTarget;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.GetOption;
-import io.holdfast.Scheduler;
 import io.holdfast.spi.LockKey;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,23 +27,24 @@ import org.jspecify.annotations.Nullable;
  * have the queue listed once for all of them. A thousand waiters that lost their places together would else keep a slow
  * server from renewing leases, lose their new places for that, and ask again.
  *
- * <p>A read that has no answer is repeated after a while, with what was asked since: another member may answer it.
+ * <p>A read that has no answer for long is waited for only by those that it is for: what was asked since is sent then.
  */
 final class EtcdQueues {
-  /** A longer queue is not listed: with the longest names, so many keys fit into the 4 MiB that a client takes by default. */
+  /**
+   * A longer queue is read for each claim. So many keys with the longest names, and a prefix of a thousand bytes, fit into the
+   * 4 MiB that a client takes by default.
+   */
   static final int LISTED = 2_048;
 
-  /** After how long a read is repeated, before the second time after twice as long, and so on. */
+  /** What is asked later than this after a read was sent does not wait for its answer. */
   static final Duration PATIENCE = Duration.ofMillis(500);
-
-  private static final Duration MOST_PATIENCE = Duration.ofSeconds(8);
 
   /** The server takes 128 comparisons in a transaction by default; a claim needs two. */
   private static final int COMPARED = 60;
 
   private final EtcdContext context;
   private final GetOption allKeys;
-  private final Duration patience;
+  private final long patienceNanos;
   private final ReentrantLock lock = new ReentrantLock();
 
   // guarded by the lock
@@ -54,7 +54,7 @@ final class EtcdQueues {
 
   EtcdQueues(EtcdContext context, int longest, Duration patience) {
     this.context = context;
-    this.patience = patience;
+    this.patienceNanos = patience.toNanos();
     this.allKeys =
         GetOption.builder().isPrefix(true).withLimit(longest).withKeysOnly(true).build();
   }
@@ -96,14 +96,14 @@ final class EtcdQueues {
   /** What is read in one request, and what was asked since that was sent. */
   private static final class Read {
     final List<Ask> asks;
-    final Duration patience;
+    final long sentAt;
 
     /** Guarded by the lock. */
-    final List<Ask> next = new ArrayList<>();
+    final List<Ask> since = new ArrayList<>();
 
-    Read(List<Ask> asks, Duration patience) {
+    Read(List<Ask> asks, long sentAt) {
       this.asks = List.copyOf(asks);
-      this.patience = patience;
+      this.sentAt = sentAt;
     }
   }
 
@@ -113,143 +113,130 @@ final class EtcdQueues {
   }
 
   /**
-   * Reads the place of a claim that waits.
+   * Reads the place of a claim that waits, unless it is the one that is known.
    *
    * @param ahead the key right ahead, if it is known
-   * @return empty if the claim's key and that one are still there and nothing else had to be read
+   * @return empty if the claim's key and that one were compared, and are still there
    */
-  CompletableFuture<Optional<Seen>> changes(
+  CompletableFuture<Optional<Seen>> placeIfChanged(
       EtcdClaim claim, long revision, EtcdPlace.@Nullable Ahead ahead) {
     return ask(Ask.of(claim, revision, ahead, false));
   }
 
   private CompletableFuture<Optional<Seen>> ask(Ask ask) {
     LockKey name = ask.claim.claim.name();
-    Read begun;
+    long now = context.runtime.ticker().nanos();
+    Read last;
+    boolean isFirstSince;
     lock.lock();
     try {
-      Read last = underWay.get(name);
-      if (last != null) {
-        last.next.add(ask);
-        return ask.answer;
+      last = underWay.get(name);
+      if (last == null || now - last.sentAt >= patienceNanos) {
+        List<Ask> asks = last == null ? new ArrayList<>() : last.since;
+        asks.add(ask);
+        last = begun(name, asks);
+        isFirstSince = false;
+      } else {
+        isFirstSince = last.since.isEmpty();
+        last.since.add(ask);
       }
-      begun = begun(name, List.of(ask), patience);
     } finally {
       lock.unlock();
     }
-    send(name, begun);
+    if (last.asks.contains(ask)) {
+      send(name, last);
+    } else if (isFirstSince) {
+      Read waitedFor = last;
+      context.later(
+          Duration.ofNanos(waitedFor.sentAt + patienceNanos - now),
+          () -> next(name, waitedFor).ifPresent(next -> send(name, next)));
+    }
     return ask.answer;
   }
 
-  private Read begun(LockKey name, List<Ask> asks, Duration patience) {
-    Read read = new Read(asks, patience);
+  private Read begun(LockKey name, List<Ask> asks) {
+    Read read = new Read(asks, context.runtime.ticker().nanos());
     underWay.put(name, read);
     return read;
   }
 
-  private void send(LockKey name, Read read) {
-    Scheduler.Scheduled overdue =
-        context.runtime.scheduler().schedule(() -> repeat(name, read), read.patience.toNanos());
-    CompletionStage<?> sent =
-        read.asks.size() == 1 ? alone(read.asks.get(0)) : together(name, read.asks);
-    sent.whenComplete((done, failure) -> {
-      overdue.cancel();
-      // one that was repeated leaves it to the repetition to fail
-      if (failure != null && isUnderWay(name, read)) {
-        read.asks.forEach(each -> each.answer.completeExceptionally(failure));
+  /** A read is not waited for any more: returns the next one, if any claim has asked since it was sent. */
+  private Optional<Read> next(LockKey name, Read before) {
+    lock.lock();
+    try {
+      if (underWay.get(name) != before) {
+        return Optional.empty();
       }
+      if (before.since.isEmpty()) {
+        underWay.remove(name);
+        return Optional.empty();
+      }
+      return Optional.of(begun(name, before.since));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void send(LockKey name, Read read) {
+    List<Ask> asks = read.asks;
+    CompletionStage<Optional<List<GetResponse>>> sent =
+        unless(unchanged(asks), asks.size() == 1 ? reads(asks.get(0)) : list(name, asks));
+    sent.whenComplete((found, failure) -> {
       next(name, read).ifPresent(next -> send(name, next));
+      if (failure != null) {
+        asks.forEach(each -> each.answer.completeExceptionally(failure));
+      } else if (found.isEmpty()) {
+        asks.forEach(each -> each.answer.complete(Optional.empty()));
+      } else if (asks.size() == 1) {
+        tell(asks.get(0), found.get());
+      } else if (found.get().get(0).isMore()) {
+        asks.forEach(this::readAlone);
+      } else {
+        tell(asks, found.get());
+      }
     });
   }
 
-  private boolean isUnderWay(LockKey name, Read read) {
-    lock.lock();
-    try {
-      return underWay.get(name) == read;
-    } finally {
-      lock.unlock();
-    }
+  private void readAlone(Ask ask) {
+    CompletionStage<Optional<List<GetResponse>>> sent = unless(List.of(), reads(ask));
+    sent.whenComplete((found, failure) -> {
+      if (failure != null) {
+        ask.answer.completeExceptionally(failure);
+      } else {
+        tell(ask, found.orElseThrow());
+      }
+    });
   }
 
-  /** A read has had no answer for long. */
-  private void repeat(LockKey name, Read read) {
-    Read again;
-    lock.lock();
-    try {
-      if (underWay.get(name) != read) {
-        return;
-      }
-      List<Ask> asks = new ArrayList<>(read.asks);
-      asks.removeIf(each -> each.answer.isDone());
-      asks.addAll(read.next);
-      if (asks.isEmpty()) {
-        underWay.remove(name);
-        return;
-      }
-      Duration twice = read.patience.multipliedBy(2);
-      again = begun(name, asks, twice.compareTo(MOST_PATIENCE) < 0 ? twice : MOST_PATIENCE);
-    } finally {
-      lock.unlock();
-    }
-    send(name, again);
-  }
-
-  /** A read was answered: returns the next one, if any claim has asked since that was sent. */
-  private Optional<Read> next(LockKey name, Read answered) {
-    lock.lock();
-    try {
-      // one that was repeated has passed on what was asked
-      if (underWay.get(name) != answered) {
-        return Optional.empty();
-      }
-      if (answered.next.isEmpty()) {
-        underWay.remove(name);
-        return Optional.empty();
-      }
-      return Optional.of(begun(name, answered.next, patience));
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private CompletableFuture<?> alone(Ask ask) {
+  /** What is read for one claim: its key, the one ahead, and the first one or how many there are. */
+  private List<Op> reads(Ask ask) {
     ByteSequence queue = context.queue(ask.claim);
-    List<Op> reads = List.of(
+    return List.of(
         Op.get(ask.claim.key, EtcdContext.KEY),
         Op.get(queue, EtcdContext.lastBefore(ask.revision)),
         Op.get(queue, ask.withFirst ? EtcdContext.FIRST : EtcdContext.COUNT));
-    return unless(unchanged(List.of(ask)), reads)
-        .thenAccept(found -> ask.answer.complete(found.map(read -> new Seen(
-            one(read.get(0)),
-            one(read.get(1)),
-            ask.withFirst ? one(read.get(2)) : null,
-            read.get(2).getCount()))));
+  }
+
+  private static void tell(Ask ask, List<GetResponse> found) {
+    ask.answer.complete(Optional.of(new Seen(
+        one(found.get(0)),
+        one(found.get(1)),
+        ask.withFirst ? one(found.get(2)) : null,
+        found.get(2).getCount())));
+  }
+
+  /** What is read for several: all keys, and the first one if any of them asked for it. */
+  private List<Op> list(LockKey name, List<Ask> asks) {
+    ByteSequence queue = context.keys.queue(name);
+    Op all = Op.get(queue, allKeys);
+    return asks.stream().anyMatch(Ask::withFirst)
+        ? List.of(all, Op.get(queue, EtcdContext.FIRST))
+        : List.of(all);
   }
 
   /** Returns the key that was read; null if there is none. */
   private static @Nullable KeyValue one(GetResponse read) {
     return read.getKvs().isEmpty() ? null : read.getKvs().get(0);
-  }
-
-  private CompletableFuture<?> together(LockKey name, List<Ask> asks) {
-    ByteSequence queue = context.keys.queue(name);
-    List<Op> reads = new ArrayList<>();
-    reads.add(Op.get(queue, allKeys));
-    if (asks.stream().anyMatch(each -> each.withFirst)) {
-      reads.add(Op.get(queue, EtcdContext.FIRST));
-    }
-    return unless(unchanged(asks), reads).thenCompose(found -> {
-      if (found.isEmpty()) {
-        asks.forEach(each -> each.answer.complete(Optional.empty()));
-      } else if (found.get().get(0).isMore()) {
-        return CompletableFuture.allOf(
-            asks.stream().map(this::alone).toArray(CompletableFuture[]::new));
-      } else {
-        List<GetResponse> read = found.get();
-        tell(asks, read.get(0), read.size() > 1 ? one(read.get(1)) : null);
-      }
-      return CompletableFuture.completedFuture(null);
-    });
   }
 
   /** What is true as long as no claim's place has changed; empty if of one it is not known, or there are too many. */
@@ -280,7 +267,9 @@ final class EtcdQueues {
                 seen.isSucceeded() ? Optional.empty() : Optional.of(seen.getGetResponses()));
   }
 
-  private static void tell(List<Ask> asks, GetResponse all, @Nullable KeyValue first) {
+  private static void tell(List<Ask> asks, List<GetResponse> found) {
+    GetResponse all = found.get(0);
+    KeyValue first = found.size() > 1 ? one(found.get(1)) : null;
     Map<ByteSequence, KeyValue> byKey = new HashMap<>();
     TreeMap<Long, KeyValue> byAge = new TreeMap<>();
     for (KeyValue each : all.getKvs()) {

@@ -22,6 +22,9 @@ import org.jspecify.annotations.Nullable;
 final class EtcdWait {
   private static final Duration PAUSE = Duration.ofMillis(200);
 
+  /** A look that has had no answer for so long is not waited for any more. */
+  private static final long PATIENCE_NANOS = 2_000_000_000L;
+
   private final EtcdContext context;
   private final EtcdClaim claim;
   private final ReentrantLock lock = new ReentrantLock();
@@ -30,6 +33,7 @@ final class EtcdWait {
 
   private boolean closed;
   private boolean looking;
+  private long lookingSince;
   private boolean again;
   private @Nullable EtcdWatch watch;
 
@@ -134,18 +138,20 @@ final class EtcdWait {
       if (closed) {
         return;
       }
-      if (looking) {
+      long now = context.runtime.ticker().nanos();
+      if (looking && now - lookingSince < PATIENCE_NANOS) {
         again = true;
         return;
       }
       looking = true;
+      lookingSince = now;
     } finally {
       lock.unlock();
     }
     long revision = claim.place.revision();
     EtcdPlace.Ahead ahead = claim.place.ahead();
     CompletionStage<Optional<EtcdQueues.Seen>> read =
-        context.queues.changes(claim, revision, ahead);
+        context.queues.placeIfChanged(claim, revision, ahead);
     read.whenComplete((seen, failure) -> {
       boolean once = lookedOnce();
       if (failure != null) {

@@ -26,7 +26,7 @@ final class EtcdWatch {
     try {
       begun = calls.watch(key, listener);
     } catch (RuntimeException e) {
-      // the client was closed; should it only be ill, keep finds the turn
+      // the client was closed; should it only be ill, a renewal has the turn looked for
       return;
     }
     boolean useless;

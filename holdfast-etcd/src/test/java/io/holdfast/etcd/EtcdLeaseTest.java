@@ -68,7 +68,7 @@ class EtcdLeaseTest {
     Late<CompletableFuture<Moment>> late = etcd.late("LeaseKeepAlive", 0, term::renew);
     CompletableFuture<Moment> shared = term.renew();
     assertThat(calls.sent("LeaseKeepAlive") - sent).isEqualTo(1);
-    etcd.ticker.pass(Duration.ofMillis(500));
+    etcd.ticker.pass(Duration.ofMillis(100));
     Moment later = Await.value(term.renew());
     assertThat(calls.sent("LeaseKeepAlive") - sent).isEqualTo(2);
     late.letGo();
@@ -76,19 +76,6 @@ class EtcdLeaseTest {
     assertThat(term.anchor()).as("the later one counts").isSameAs(later);
     Await.value(term.renew());
     assertThat(calls.sent("LeaseKeepAlive") - sent).isEqualTo(3);
-  }
-
-  /** Of a short lease, half a second is much: its renewal is waited for by others for a tenth of its length at most. */
-  @Test
-  void renewalOfAShortLease_isSharedForLess() {
-    EtcdLease.Term term = Await.value(etcd.context.lease(Duration.ofSeconds(2)).young());
-    int sent = calls.sent("LeaseKeepAlive");
-    Late<CompletableFuture<Moment>> late = etcd.late("LeaseKeepAlive", 0, term::renew);
-    etcd.ticker.pass(Duration.ofMillis(200));
-    Await.value(term.renew());
-    assertThat(calls.sent("LeaseKeepAlive") - sent).isEqualTo(2);
-    late.letGo();
-    Await.value(late.asked());
   }
 
   /** A lease that must last until some moment is renewed at once, if the renewal that is under way was sent before. */
@@ -99,7 +86,7 @@ class EtcdLeaseTest {
     EtcdLease.Term term = Await.value(lease.young());
     etcd.ticker.pass(LEASE.dividedBy(2));
     Late<CompletableFuture<Moment>> late = etcd.late("LeaseKeepAlive", 0, term::renew);
-    etcd.ticker.pass(Duration.ofMillis(100));
+    etcd.ticker.pass(Duration.ofMillis(50));
     long until = etcd.ticker.nanos() + LEASE.toNanos();
     assertThat(Await.value(lease.lasting(until))).isSameAs(term);
     assertThat(term.lasts(until)).isTrue();

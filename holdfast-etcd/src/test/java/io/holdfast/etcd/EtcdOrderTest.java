@@ -60,7 +60,10 @@ class EtcdOrderTest {
     Late<Claim> move = etcd.late("Txn", 2, etcd::waiter);
     Claim waiter = move.asked();
     etcd.end(holder);
+    etcd.keep(waiter);
+    etcd.awaitTurn(waiter);
     assertThat(etcd.keep(waiter)).isInstanceOf(Kept.Held.class);
+    assertThat(etcd.key(waiter).getLease()).isEqualTo(ofHolds);
     move.letGo();
     assertThat(etcd.key(waiter).getLease()).isEqualTo(ofHolds);
     assertThat(etcd.keep(waiter)).isInstanceOf(Kept.Held.class);
@@ -74,7 +77,8 @@ class EtcdOrderTest {
     Late<Claim> move = etcd.late("Txn", 2, etcd::waiter);
     Claim waiter = move.asked();
     etcd.end(holder);
-    assertThat(etcd.keep(waiter)).isInstanceOf(Kept.Held.class);
+    etcd.keep(waiter);
+    etcd.awaitTurn(waiter);
     assertThat(etcd.end(waiter, KEEP_FOR).outcome()).isEqualTo(Outcome.RELEASED);
     KeyValue kept = etcd.key(waiter);
     move.letGo();
@@ -91,6 +95,8 @@ class EtcdOrderTest {
     Claim waiter = etcd.waiter();
     Await.until("it was applied", () -> etcd.key(waiter).getLease() != ofHolds);
     etcd.end(holder);
+    etcd.keep(waiter);
+    etcd.awaitTurn(waiter);
     assertThat(etcd.keep(waiter)).isInstanceOf(Kept.Held.class);
     assertThat(etcd.key(waiter).getLease()).isEqualTo(ofHolds);
     etcd.end(waiter);

@@ -72,7 +72,7 @@ class EtcdQueuesTest {
 
   private CompletableFuture<Optional<EtcdQueues.Seen>> changes(EtcdQueues queues, int of) {
     EtcdClaim claim = etcd.mine(queue.get(of));
-    return queues.changes(claim, claim.place.revision(), claim.place.ahead());
+    return queues.placeIfChanged(claim, claim.place.revision(), claim.place.ahead());
   }
 
   /** Asks for all places while the answer to the first question is held up. */
@@ -160,15 +160,23 @@ class EtcdQueuesTest {
     assertIs(Await.value(place(queues, 1)).before(), 0);
   }
 
-  /** A read without an answer is repeated, with what was asked since, though no other claim asks. */
+  /** A read without an answer is waited for by no claim that asks later, though no other one comes to send it on. */
   @Test
-  void readWithoutAnAnswer_isRepeated() {
-    EtcdQueues queues = new EtcdQueues(etcd.context, EtcdQueues.LISTED, Duration.ofMillis(1));
+  void readWithoutAnAnswer_holdsUpNoOtherForLong() {
+    EtcdQueues queues = new EtcdQueues(etcd.context, EtcdQueues.LISTED, Duration.ofMillis(50));
     Late<CompletableFuture<EtcdQueues.Seen>> first = etcd.late("Txn", 0, () -> place(queues, 0));
     CompletableFuture<EtcdQueues.Seen> second = place(queues, 1);
-    assertIs(Await.value(first.asked()).own(), 0);
     assertIs(Await.value(second).before(), 0);
+    assertThat(first.asked()).isNotDone();
+    // no timer was set for this one: there was nothing to send on
+    Late<CompletableFuture<EtcdQueues.Seen>> third = etcd.late("Txn", 0, () -> place(queues, 2));
+    etcd.ticker.pass(Duration.ofMillis(50));
+    assertIs(Await.value(place(queues, 3)).before(), 2);
+    assertThat(third.asked()).isNotDone();
+    third.letGo();
     first.letGo();
+    assertIs(Await.value(third.asked()).before(), 1);
+    assertIs(Await.value(first.asked()).own(), 0);
     assertIs(Await.value(place(queues, 3)).before(), 2);
   }
 
@@ -201,12 +209,20 @@ class EtcdQueuesTest {
     assertIs(Await.value(third).orElseThrow().before(), 1);
   }
 
+  /** Has a deaf waiter listen again, and returns when it has looked at what was there when it began. */
+  private void watch(Claim waiter) {
+    int sent = calls.sent("Txn");
+    etcd.keep(waiter);
+    Await.until("it has looked", () -> calls.sent("Txn") - sent >= 2);
+    // behind that look
+    Await.value(place(etcd.context.queues, 0));
+  }
+
   /** A claim that waits looks for its place itself: the renewal that it is a part of waits for no queue to be read. */
   @Test
   void keptWaiter_whoseKeyAheadHasGone_hasNoQueueRead() {
     Claim waiter = queue.get(3);
-    etcd.keep(waiter);
-    Await.until("it watches", () -> calls.openWatches() > 0);
+    watch(waiter);
     CompletableFuture<Calls.Parked<?, ?>> look = calls.park("Txn", 0);
     int before = calls.texts().size();
     etcd.operator.delete(etcd.key(queue.get(2)).getKey());
@@ -219,6 +235,20 @@ class EtcdQueuesTest {
       EtcdPlace.Ahead ahead = etcd.mine(waiter).place.ahead();
       return ahead != null && ahead.key().equals(etcd.mine(queue.get(1)).key);
     });
+  }
+
+  /** A waiter's look has no answer: another one is sent when its claim is kept the next time. */
+  @Test
+  void lookWithoutAnAnswer_isFollowedByAnother() {
+    Claim waiter = queue.get(1);
+    watch(waiter);
+    CompletableFuture<Calls.Parked<?, ?>> look = calls.park("Txn", 0);
+    etcd.operator.delete(etcd.key(queue.get(0)).getKey());
+    Calls.Parked<?, ?> parked = Await.value(look);
+    etcd.ticker.pass(Duration.ofSeconds(2));
+    assertThat(etcd.keep(waiter)).isInstanceOf(Kept.Queued.class);
+    etcd.awaitTurn(waiter);
+    Await.value(parked.letGo());
   }
 
   /**
