@@ -198,12 +198,14 @@ final class EtcdQueues {
   }
 
   private void readAlone(Ask ask) {
-    CompletionStage<Optional<List<GetResponse>>> sent = unless(List.of(), reads(ask));
+    CompletionStage<Optional<List<GetResponse>>> sent = unless(unchanged(List.of(ask)), reads(ask));
     sent.whenComplete((found, failure) -> {
       if (failure != null) {
         ask.answer.completeExceptionally(failure);
+      } else if (found.isEmpty()) {
+        ask.answer.complete(Optional.empty());
       } else {
-        tell(ask, found.orElseThrow());
+        tell(ask, found.get());
       }
     });
   }
