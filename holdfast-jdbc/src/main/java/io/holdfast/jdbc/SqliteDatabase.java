@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>What is not ours is not changed by a byte: a file with something in it is looked at as {@code immutable} before it
  * is opened, which takes no lock, replays no journal and makes no file beside it. Our own application id is in the file
- * itself from its first transaction on (that one is written before WAL is switched on), so this look always sees it.
+ * itself from its first transaction on (that one is written before WAL is switched on), so this look sees it, unless the file
+ * is just being written.
  * A file that is missing is made by {@link SqliteBirth}; one that is empty is filled in place.
  */
 final class SqliteDatabase {
@@ -126,8 +127,9 @@ final class SqliteDatabase {
         if (!SqliteErrors.isDamage(e)) {
           throw e;
         }
-        // A file that was empty is being filled by somebody (or he died of it): opening it waits, or rolls that back.
-        if (has("-journal")) {
+        // A file that was empty is being filled, or its log is being copied into it, by a program that runs or has died of it:
+        // opening it waits, or completes that, and finds what is damaged all the same.
+        if (has("-journal") || has("-wal")) {
           return;
         }
         // It may have been complete a moment after we looked.

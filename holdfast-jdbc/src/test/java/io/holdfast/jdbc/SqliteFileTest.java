@@ -16,9 +16,12 @@ import io.holdfast.spi.StoreException;
 import io.holdfast.testkit.log.Warns;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
@@ -28,6 +31,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -237,6 +241,39 @@ class SqliteFileTest {
   }
 
   /** It is there, but it does not lead anywhere. */
+  /** Its first page is there already, and says that there are more: it is no damaged file. */
+  @Test
+  void aFileThatItsLogIsBeingCopiedInto_isOpened() throws Exception {
+    Path live = folder.resolve("live.db");
+    Path file = folder.resolve("copied.db");
+    try (Client client = new Client(live).connect();
+        Connection connection = DriverManager.getConnection("jdbc:sqlite:" + live);
+        Statement statement = connection.createStatement()) {
+      client.granted(client.claim("a"));
+      statement.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+      statement.execute("PRAGMA wal_autocheckpoint = 0");
+      statement.execute("CREATE TABLE more AS SELECT randomblob(100000) AS bytes");
+      statement.execute("DROP TABLE more");
+      Files.copy(live, file);
+      Files.copy(Path.of(live + "-wal"), Path.of(file + "-wal"));
+    }
+    byte[] log = Files.readAllBytes(Path.of(file + "-wal"));
+    ByteBuffer frames = ByteBuffer.wrap(log);
+    int page = frames.getInt(8);
+    byte[] first = new byte[0];
+    for (int at = 32; at + 24 + page <= log.length; at += 24 + page) {
+      if (frames.getInt(at) == 1) {
+        first = Arrays.copyOfRange(log, at + 24, at + 24 + page);
+      }
+    }
+    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+      channel.write(ByteBuffer.wrap(first), 0);
+    }
+    try (Client client = new Client(file).connect()) {
+      client.granted(client.claim("b"));
+    }
+  }
+
   @Test
   void aLinkToNowhere_isRefused() throws IOException {
     Path link = Files.createSymbolicLink(folder.resolve("link.db"), folder.resolve("no/such.db"));

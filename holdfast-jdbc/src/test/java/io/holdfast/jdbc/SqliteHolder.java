@@ -33,6 +33,11 @@ final class SqliteHolder {
   }
 
   public static void main(String[] arguments) throws Exception {
+    // else the threads of its stores would keep it alive, and hide what has happened
+    Thread.setDefaultUncaughtExceptionHandler((thread, failure) -> {
+      failure.printStackTrace();
+      Runtime.getRuntime().halt(1);
+    });
     Path done = Path.of(arguments[1]);
     List<Client> open = new ArrayList<>();
     Client client = new Client(arguments[0], Ticker.system()).connect();
