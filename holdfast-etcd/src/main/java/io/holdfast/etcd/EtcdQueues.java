@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -125,17 +126,14 @@ final class EtcdQueues {
 
   private CompletableFuture<Optional<Seen>> ask(Ask ask) {
     LockKey name = ask.claim.claim.name();
-    long now = context.runtime.ticker().nanos();
     Read last;
-    boolean isFirstSince;
+    Read begun = null;
+    boolean isFirstSince = false;
     lock.lock();
     try {
       last = underWay.get(name);
-      if (last == null || now - last.sentAt >= patienceNanos) {
-        List<Ask> asks = last == null ? new ArrayList<>() : last.since;
-        asks.add(ask);
-        last = begun(name, asks);
-        isFirstSince = false;
+      if (last == null) {
+        begun = begun(name, List.of(ask));
       } else {
         isFirstSince = last.since.isEmpty();
         last.since.add(ask);
@@ -143,15 +141,19 @@ final class EtcdQueues {
     } finally {
       lock.unlock();
     }
-    if (last.asks.contains(ask)) {
-      send(name, last);
+    if (begun != null) {
+      send(name, begun);
     } else if (isFirstSince) {
-      Read waitedFor = last;
-      context.later(
-          Duration.ofNanos(waitedFor.sentAt + patienceNanos - now),
-          () -> next(name, waitedFor).ifPresent(next -> send(name, next)));
+      sendOnLater(name, Objects.requireNonNull(last));
     }
     return ask.answer;
+  }
+
+  private void sendOnLater(LockKey name, Read waitedFor) {
+    long left = waitedFor.sentAt + patienceNanos - context.runtime.ticker().nanos();
+    context.later(
+        Duration.ofNanos(Math.max(0, left)),
+        () -> next(name, waitedFor).ifPresent(next -> send(name, next)));
   }
 
   private Read begun(LockKey name, List<Ask> asks) {

@@ -168,7 +168,7 @@ class EtcdQueuesTest {
     CompletableFuture<EtcdQueues.Seen> second = place(queues, 1);
     assertIs(Await.value(second).before(), 0);
     assertThat(first.asked()).isNotDone();
-    // no timer was set for this one: there was nothing to send on
+    // nothing is asked before the time of this one is over
     Late<CompletableFuture<EtcdQueues.Seen>> third = etcd.late("Txn", 0, () -> place(queues, 2));
     etcd.ticker.pass(Duration.ofMillis(50));
     assertIs(Await.value(place(queues, 3)).before(), 2);
