@@ -203,12 +203,11 @@ final class EtcdAttempt {
     if (done.getGetResponses().size() == 1) {
       return look(term, revision);
     }
-    List<KeyValue> first = done.getGetResponses().get(1).getKvs();
     return evaluate(
         term,
         revision,
         last.getKvs().size() > 1 ? last.getKvs().get(1) : null,
-        first.isEmpty() ? null : first.get(0),
+        EtcdQueues.one(done.getGetResponses().get(1)),
         last.getCount());
   }
 

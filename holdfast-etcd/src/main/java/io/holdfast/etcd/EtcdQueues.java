@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -126,26 +125,21 @@ final class EtcdQueues {
 
   private CompletableFuture<Optional<Seen>> ask(Ask ask) {
     LockKey name = ask.claim.claim.name();
-    Read last;
-    Read begun = null;
-    boolean isFirstSince = false;
+    Runnable then;
     lock.lock();
     try {
-      last = underWay.get(name);
+      Read last = underWay.get(name);
       if (last == null) {
-        begun = begun(name, List.of(ask));
+        Read first = begun(name, List.of(ask));
+        then = () -> send(name, first);
       } else {
-        isFirstSince = last.since.isEmpty();
+        then = last.since.isEmpty() ? () -> sendOnLater(name, last) : () -> {};
         last.since.add(ask);
       }
     } finally {
       lock.unlock();
     }
-    if (begun != null) {
-      send(name, begun);
-    } else if (isFirstSince) {
-      sendOnLater(name, Objects.requireNonNull(last));
-    }
+    then.run();
     return ask.answer;
   }
 
@@ -185,31 +179,40 @@ final class EtcdQueues {
         unless(unchanged(asks), asks.size() == 1 ? reads(asks.get(0)) : list(name, asks));
     sent.whenComplete((found, failure) -> {
       next(name, read).ifPresent(next -> send(name, next));
-      if (failure != null) {
-        asks.forEach(each -> each.answer.completeExceptionally(failure));
-      } else if (found.isEmpty()) {
-        asks.forEach(each -> each.answer.complete(Optional.empty()));
-      } else if (asks.size() == 1) {
-        tell(asks.get(0), found.get());
-      } else if (found.get().get(0).isMore()) {
-        asks.forEach(this::readAlone);
+      if (failure == null) {
+        answer(asks, found);
       } else {
-        tell(asks, found.get());
+        fail(asks, failure);
       }
     });
   }
 
   private void readAlone(Ask ask) {
-    CompletionStage<Optional<List<GetResponse>>> sent = unless(unchanged(List.of(ask)), reads(ask));
+    List<Ask> alone = List.of(ask);
+    CompletionStage<Optional<List<GetResponse>>> sent = unless(unchanged(alone), reads(ask));
     sent.whenComplete((found, failure) -> {
-      if (failure != null) {
-        ask.answer.completeExceptionally(failure);
-      } else if (found.isEmpty()) {
-        ask.answer.complete(Optional.empty());
+      if (failure == null) {
+        answer(alone, found);
       } else {
-        tell(ask, found.get());
+        fail(alone, failure);
       }
     });
+  }
+
+  private void answer(List<Ask> asks, Optional<List<GetResponse>> found) {
+    if (found.isEmpty()) {
+      asks.forEach(each -> each.answer.complete(Optional.empty()));
+    } else if (asks.size() == 1) {
+      tell(asks.get(0), found.get());
+    } else if (found.get().get(0).isMore()) {
+      asks.forEach(this::readAlone);
+    } else {
+      tell(asks, found.get());
+    }
+  }
+
+  private static void fail(List<Ask> asks, Throwable failure) {
+    asks.forEach(each -> each.answer.completeExceptionally(failure));
   }
 
   /** What is read for one claim: its key, the one ahead, and the first one or how many there are. */
@@ -239,7 +242,7 @@ final class EtcdQueues {
   }
 
   /** Returns the key that was read; null if there is none. */
-  private static @Nullable KeyValue one(GetResponse read) {
+  static @Nullable KeyValue one(GetResponse read) {
     return read.getKvs().isEmpty() ? null : read.getKvs().get(0);
   }
 

@@ -129,9 +129,7 @@ final class EtcdWait {
     }
   }
 
-  /**
-   * Reads whether the turn has come. One at a time; should it be asked for meanwhile, it is read again.
-   */
+  /** Reads whether the turn has come. One at a time; should it be asked for meanwhile, it is read again. */
   void look() {
     lock.lock();
     try {

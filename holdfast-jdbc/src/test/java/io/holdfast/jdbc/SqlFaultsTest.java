@@ -81,28 +81,21 @@ class SqlFaultsTest {
   void rowThatStaysLocked_losesOneHold(SqlKind kind) throws Exception {
     SqlServer server = kind.shared();
     server.dropTables();
-    try (Holdfast one = SqlUnderTest.patient(SqlUnderTest.uri(server)).build()) {
-      List<Hold> others = loseOneOf(server, one);
-      assertThat(others).extracting(Hold::state).containsOnly(HoldState.HELD);
-      others.forEach(hold -> assertThat(hold.release()).isTrue());
-    }
-  }
-
-  /** Locks the row of one hold of many until it is lost, and returns the others. */
-  private static List<Hold> loseOneOf(SqlServer server, Holdfast client) throws Exception {
-    List<Hold> holds = new ArrayList<>();
-    for (int i = 0; i < 20; i++) {
-      holds.add(client.lock("x" + i, Renewals.OPTIONS).acquire());
-    }
-    Hold first = holds.remove(0);
-    try (Connection connection = server.connect();
+    try (Holdfast one = SqlUnderTest.patient(SqlUnderTest.uri(server)).build();
+        Connection connection = server.connect();
         Statement statement = connection.createStatement()) {
+      List<Hold> others = new ArrayList<>();
+      for (int i = 0; i < 20; i++) {
+        others.add(one.lock("x" + i, Renewals.OPTIONS).acquire());
+      }
+      Hold first = others.remove(0);
       connection.setAutoCommit(false);
       statement.executeUpdate("UPDATE holdfast_lock SET note = 'mine' WHERE name = 'x0'");
       Await.until("the one is lost", () -> first.state() == HoldState.LOST);
       connection.rollback();
+      assertThat(others).extracting(Hold::state).containsOnly(HoldState.HELD);
+      others.forEach(hold -> assertThat(hold.release()).isTrue());
     }
-    return holds;
   }
 
   /** The first connection of a process breaks while its pool learns from it what it will not ask again. */

@@ -240,7 +240,6 @@ class SqliteFileTest {
     refusedUntouched(file, "damaged", "move it away");
   }
 
-  /** It is there, but it does not lead anywhere. */
   /** Its first page is there already, and says that there are more: it is no damaged file. */
   @Test
   void aFileThatItsLogIsBeingCopiedInto_isOpened() throws Exception {
@@ -274,6 +273,7 @@ class SqliteFileTest {
     }
   }
 
+  /** It is there, but it does not lead anywhere. */
   @Test
   void aLinkToNowhere_isRefused() throws IOException {
     Path link = Files.createSymbolicLink(folder.resolve("link.db"), folder.resolve("no/such.db"));
