@@ -3,6 +3,7 @@ package io.holdfast.consul;
 
 import io.holdfast.Moment;
 import io.holdfast.Ticker;
+import io.holdfast.spi.SharedRequest;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
@@ -22,19 +23,21 @@ final class ConsulSession {
   /** A new claim gets a session that has at least nine tenths left. */
   private static final int YOUNG = 10;
 
+  /** A renewal that was sent less than this ago, and is not answered yet, serves another caller too; of a short session, for less. */
+  private static final Duration RECENT = Duration.ofMillis(100);
+
   private final ConsulCalls calls;
   private final Ticker ticker;
   private final Duration length;
   private final Duration lockDelay;
   private final Consumer<Term> onBegun;
   private final Consumer<Term> onGone;
+  private final SharedRequest<Term> creation;
   private final ReentrantLock lock = new ReentrantLock();
 
   // guarded by the lock
 
   private @Nullable Term current;
-  private @Nullable CompletableFuture<Term> creating;
-  private long creatingSince;
 
   ConsulSession(
       ConsulCalls calls,
@@ -49,6 +52,7 @@ final class ConsulSession {
     this.lockDelay = lockDelay;
     this.onBegun = onBegun;
     this.onGone = onGone;
+    this.creation = new SharedRequest<>(ticker, length.dividedBy(YOUNG));
   }
 
   /**
@@ -71,6 +75,8 @@ final class ConsulSession {
     volatile long epoch;
 
     private final AtomicLong raises = new AtomicLong();
+    private final SharedRequest<Boolean> renewal =
+        new SharedRequest<>(ticker, min(RECENT, length.dividedBy(YOUNG)));
 
     Term(String id, Moment anchor) {
       this.id = id;
@@ -82,17 +88,16 @@ final class ConsulSession {
       return anchor;
     }
 
-    /** Renews it; answers false if it has ended. */
+    /** Renews it, with the callers that asked a moment ago; answers false if it has ended. */
     CompletableFuture<Boolean> renew() {
-      Moment before = ticker.now();
-      return calls.renewSession(id).thenApply(renewed -> {
+      return renewal.ask(before -> calls.renewSession(id).thenApply(renewed -> {
         if (renewed) {
           renewed(before);
         } else {
           gone();
         }
         return renewed;
-      });
+      }));
     }
 
     private void renewed(Moment before) {
@@ -135,19 +140,13 @@ final class ConsulSession {
     Term old;
     lock.lock();
     try {
-      long now = ticker.nanos();
-      CompletableFuture<Term> under = creating;
-      // one that gets no answer must not keep everybody waiting
-      if (under != null && !under.isDone() && now - creatingSince < nanos() / YOUNG) {
-        return under;
-      }
       Term term = current;
       long age = term == null ? Long.MAX_VALUE : ticker.elapsedNanos(term.anchor);
       if (term != null && age < nanos() / YOUNG) {
         return CompletableFuture.completedFuture(term);
       }
       if (term == null || age > nanos() - nanos() / YOUNG) {
-        return create(now);
+        return creation.ask(this::create);
       }
       old = term;
     } finally {
@@ -161,13 +160,8 @@ final class ConsulSession {
    * One that was made without our hearing of it is nobody's, locks nothing, and ends by its TTL: a name would not find
    * it sooner.
    */
-  private CompletableFuture<Term> create(long now) {
-    Moment before = ticker.now();
-    CompletableFuture<Term> future =
-        calls.createSession(length, lockDelay).thenApply(id -> begun(new Term(id, before)));
-    creating = future;
-    creatingSince = now;
-    return future;
+  private CompletableFuture<Term> create(Moment before) {
+    return calls.createSession(length, lockDelay).thenApply(id -> begun(new Term(id, before)));
   }
 
   private Term begun(Term term) {
@@ -183,5 +177,9 @@ final class ConsulSession {
 
   private long nanos() {
     return length.toNanos();
+  }
+
+  private static Duration min(Duration one, Duration other) {
+    return one.compareTo(other) < 0 ? one : other;
   }
 }

@@ -22,6 +22,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -390,5 +391,30 @@ class ConsulStubTest {
     }
     assertThat(agent.count("/v1/session/create")).isEqualTo(5);
     Await.until("one is left", () -> context.terms() == 1);
+  }
+
+  /** Claims share a renewal of their session that is under way, but not one that may have been lost. */
+  @Test
+  void renewalUnderWay_servesTheNextClaimToo() {
+    CountDownLatch answered = new CountDownLatch(1);
+    agent.script = asked -> {
+      if (asked.isFor("/renew/")) {
+        StubbedConsul.hang(answered);
+      }
+      return Optional.empty();
+    };
+    Duration length = Duration.ofSeconds(30);
+    ConsulSession session = consul.context(consul.still()).session(length);
+    ConsulSession.Term term = Await.value(session.young());
+    consul.ticker.pass(length.dividedBy(2));
+    List<CompletableFuture<ConsulSession.Term>> young =
+        new ArrayList<>(List.of(session.young(), session.young()));
+    Await.until("it is renewed", () -> agent.count("/renew/") == 1);
+    consul.ticker.pass(Duration.ofMillis(100));
+    young.add(session.young());
+    Await.until("and again", () -> agent.count("/renew/") == 2);
+    answered.countDown();
+    young.forEach(each -> assertThat(Await.value(each)).isSameAs(term));
+    assertThat(agent.count("/renew/")).isEqualTo(2);
   }
 }

@@ -3,13 +3,13 @@ package io.holdfast.etcd;
 
 import io.holdfast.Moment;
 import io.holdfast.Ticker;
+import io.holdfast.spi.SharedRequest;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +25,7 @@ final class EtcdLease {
   private static final int YOUNG = 10;
 
   /** A renewal that was sent less than this ago, and is not answered yet, serves another caller too; of a short lease, for less. */
-  private static final long RECENT_NANOS = 100_000_000L;
+  private static final Duration RECENT = Duration.ofMillis(100);
 
   /** One that nobody has renewed for so many times its length ends by itself, if it has not. */
   private static final int ENDED = 4;
@@ -33,7 +33,9 @@ final class EtcdLease {
   private final EtcdCalls calls;
   private final Ticker ticker;
   private final long seconds;
+  private final Duration length;
   private final ReentrantLock lock = new ReentrantLock();
+  private final SharedRequest<Term> granting;
 
   // guarded by the lock
 
@@ -42,13 +44,12 @@ final class EtcdLease {
   /** All that may not have ended, with keys under them: a claim may have been put under an earlier one. */
   private final Set<Term> terms = new HashSet<>();
 
-  private @Nullable CompletableFuture<Term> granting;
-  private long grantingSince;
-
   EtcdLease(EtcdCalls calls, Ticker ticker, long seconds) {
     this.calls = calls;
     this.ticker = ticker;
     this.seconds = seconds;
+    this.length = Duration.ofSeconds(seconds);
+    this.granting = new SharedRequest<>(ticker, length.dividedBy(YOUNG));
   }
 
   /** Returns how many seconds the server is asked for: rounded up. */
@@ -64,10 +65,8 @@ final class EtcdLease {
     /** How often the attempts under this lease were called off. */
     volatile long epoch;
 
-    // guarded by the lock
-
-    private @Nullable CompletableFuture<Moment> renewing;
-    private long renewingSince;
+    private final SharedRequest<Moment> renewal =
+        new SharedRequest<>(ticker, min(RECENT, length.dividedBy(YOUNG)));
 
     Term(long id, Moment anchor) {
       this.id = id;
@@ -80,7 +79,7 @@ final class EtcdLease {
     }
 
     Duration length() {
-      return Duration.ofSeconds(seconds);
+      return length;
     }
 
     /** Whether it has almost all of its time left. */
@@ -110,33 +109,8 @@ final class EtcdLease {
 
     /** Renews it; shares a request only if the lease lasts until a moment by that. */
     private CompletableFuture<Moment> renew(long untilNanos) {
-      CompletableFuture<Moment> asked = new CompletableFuture<>();
-      Moment now;
-      lock.lock();
-      try {
-        now = ticker.now();
-        CompletableFuture<Moment> under = renewing;
-        // one that gets no answer must not keep the others waiting
-        if (under != null
-            && !under.isDone()
-            && now.nanos() - renewingSince < Math.min(RECENT_NANOS, nanos() / YOUNG)
-            && (untilNanos == Long.MIN_VALUE || renewingSince + nanos() - untilNanos >= 0)) {
-          return under;
-        }
-        renewing = asked;
-        renewingSince = now.nanos();
-      } finally {
-        lock.unlock();
-      }
-      CompletionStage<Moment> sent = send(now);
-      sent.whenComplete((moment, failure) -> {
-        if (failure == null) {
-          asked.complete(moment);
-        } else {
-          asked.completeExceptionally(failure);
-        }
-      });
-      return asked;
+      return renewal.ask(
+          untilNanos == Long.MIN_VALUE ? untilNanos : untilNanos - nanos(), this::send);
     }
 
     private CompletableFuture<Moment> send(Moment before) {
@@ -226,19 +200,13 @@ final class EtcdLease {
     Term old;
     lock.lock();
     try {
-      long now = ticker.nanos();
-      CompletableFuture<Term> under = granting;
-      // one that gets no answer must not keep everybody waiting
-      if (under != null && !under.isDone() && now - grantingSince < nanos() / YOUNG) {
-        return under;
-      }
       Term term = current;
       long age = term == null ? Long.MAX_VALUE : ticker.elapsedNanos(term.anchor);
       if (term != null && term.isYoung()) {
         return CompletableFuture.completedFuture(term);
       }
       if (term == null || age > nanos() - nanos() / YOUNG) {
-        return grant(now);
+        return granting.ask(this::grant);
       }
       old = term;
     } finally {
@@ -254,13 +222,8 @@ final class EtcdLease {
             failure -> isGone(failure) ? young() : CompletableFuture.failedFuture(failure));
   }
 
-  private CompletableFuture<Term> grant(long now) {
-    Moment before = ticker.now();
-    CompletableFuture<Term> future =
-        calls.grant(seconds).thenApply(granted -> begun(new Term(granted.getID(), before)));
-    granting = future;
-    grantingSince = now;
-    return future;
+  private CompletableFuture<Term> grant(Moment before) {
+    return calls.grant(seconds).thenApply(granted -> begun(new Term(granted.getID(), before)));
   }
 
   private Term begun(Term term) {
@@ -283,5 +246,9 @@ final class EtcdLease {
 
   private long nanos() {
     return seconds * 1_000_000_000L;
+  }
+
+  private static Duration min(Duration one, Duration other) {
+    return one.compareTo(other) < 0 ? one : other;
   }
 }

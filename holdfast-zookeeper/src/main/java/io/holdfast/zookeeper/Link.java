@@ -2,10 +2,13 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.Moment;
+import io.holdfast.Ticker;
+import io.holdfast.spi.SharedRequest;
 import io.holdfast.zookeeper.Reply.Children;
 import io.holdfast.zookeeper.Reply.Created;
 import io.holdfast.zookeeper.Reply.Data;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -38,18 +41,23 @@ final class Link {
   /** More are not remembered: they only save requests. */
   private static final int MOST_SHORT = 1_000;
 
+  /** A request to agree that was sent less than this ago, and is not answered yet, serves another claim too. */
+  private static final Duration RECENT = Duration.ofMillis(100);
+
   private final ZooKeeperSession session;
   private final ZooKeeper handle;
   private final long sessionId;
   private final String nothing;
+  private final SharedRequest<Reply<Boolean>> agreement;
 
   /** When folders with short queues were listed last. */
   private final Map<String, Moment> shortAt = new ConcurrentHashMap<>();
 
   /** The path is one where nothing ever is. */
-  Link(ZooKeeperSession session, ZooKeeper handle, String nothing) {
+  Link(ZooKeeperSession session, ZooKeeper handle, String nothing, Ticker ticker) {
     this.session = session;
     this.nothing = nothing;
+    this.agreement = new SharedRequest<>(ticker, RECENT);
     this.handle = handle;
     this.sessionId = handle.getSessionId();
   }
@@ -224,6 +232,11 @@ final class Link {
    */
   CompletableFuture<Reply<Boolean>> agree() {
     return delete(nothing, -1);
+  }
+
+  /** As {@link #agree}, or the same that another claim has asked for a moment ago. */
+  CompletableFuture<Reply<Boolean>> agreeTogether() {
+    return agreement.ask(sent -> agree());
   }
 
   /** As {@link #queue}, and a majority has heard of this connection since it was sent. */

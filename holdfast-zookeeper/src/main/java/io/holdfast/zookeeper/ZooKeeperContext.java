@@ -42,12 +42,12 @@ record ZooKeeperContext(
     return runtime.ticker().elapsedNanos(agreed) < pushedNanos(claim) / 2;
   }
 
-  /** Returns a majority's last agreement on a request of the claim's session if it is fresh; else asks for one. */
+  /** Returns a majority's last agreement on a request of the claim's session if it is fresh; else asks for one, with the other claims. */
   CompletableFuture<Reply<Boolean>> recentAgreement(OwnClaim own, Link link) {
     Moment agreed = own.session.lastAgreed();
     return isFresh(agreed, own.claim)
         ? CompletableFuture.completedFuture(new Reply<>(Code.OK, true, agreed))
-        : link.agree();
+        : link.agreeTogether();
   }
 
   /** The lease of a grant that was not asked for, and that perhaps nobody takes. */

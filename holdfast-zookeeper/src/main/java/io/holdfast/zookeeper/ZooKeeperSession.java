@@ -291,7 +291,7 @@ final class ZooKeeperSession implements ConnectionStateListener {
         // gone again, or it may only be read: another state will be told
         return null;
       }
-      Link fresh = new Link(this, handle, nothing);
+      Link fresh = new Link(this, handle, nothing, ticker);
       Link before = known;
       if (before != null && before.sessionId() != fresh.sessionId()) {
         listener.ended(this, before.sessionId());

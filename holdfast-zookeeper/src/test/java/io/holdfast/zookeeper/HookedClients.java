@@ -35,6 +35,7 @@ final class HookedClients extends HandledClients {
   private final Map<String, Set<Watcher>> watchers = new TreeMap<>();
   private final AtomicReference<@Nullable Runnable> beforeMulti = new AtomicReference<>();
   private final AtomicReference<@Nullable Runnable> beforeWatch = new AtomicReference<>();
+  private final AtomicReference<@Nullable Runnable> beforeAgreement = new AtomicReference<>();
   private final Map<String, Listed> lists = new ConcurrentHashMap<>();
   private final Map<String, Stat> counts = new ConcurrentHashMap<>();
   private final AtomicBoolean isOld = new AtomicBoolean();
@@ -71,6 +72,11 @@ final class HookedClients extends HandledClients {
   /** Runs it before the next watch is set. */
   void beforeWatch(Runnable what) {
     beforeWatch.set(what);
+  }
+
+  /** Runs it before a majority is next asked for its agreement. */
+  void beforeAgreement(Runnable what) {
+    beforeAgreement.set(what);
   }
 
   /**
@@ -234,6 +240,7 @@ final class HookedClients extends HandledClients {
       public void delete(
           String path, int version, AsyncCallback.VoidCallback callback, Object ctx) {
         if (path.endsWith(NOTHING)) {
+          run(beforeAgreement);
           agreements.incrementAndGet();
           isOld.set(false);
           KeeperException.Code instead = nextAgreement.getAndSet(null);

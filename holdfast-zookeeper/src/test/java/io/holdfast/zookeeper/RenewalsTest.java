@@ -22,11 +22,15 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.KeeperException.Code;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -315,6 +319,21 @@ class RenewalsTest {
     assertEquals(0, clients.agreements() - before);
     one.forward(Duration.ofSeconds(3));
     waiters.forEach(each -> assertInstanceOf(Kept.Queued.class, one.keep(each)));
+    assertEquals(1, clients.agreements() - before);
+  }
+
+  /** A majority that one of them is just asking need not be asked by the next. */
+  @Test
+  void waiters_askAMajorityTogether() {
+    held("a");
+    List<Claim> waiters = waiting(2);
+    one.forward(Duration.ofSeconds(3));
+    int before = clients.agreements();
+    AtomicReference<@Nullable CompletionStage<Map<ClaimId, Kept>>> second = new AtomicReference<>();
+    clients.beforeAgreement(() -> second.set(one.store.keep(List.of(waiters.get(1)))));
+    assertInstanceOf(Kept.Queued.class, one.keep(waiters.get(0)));
+    Map<ClaimId, Kept> kept = Await.value(Objects.requireNonNull(second.get()));
+    assertInstanceOf(Kept.Queued.class, kept.get(waiters.get(1).id()));
     assertEquals(1, clients.agreements() - before);
   }
 
