@@ -143,35 +143,78 @@ class EnsembleFaultsTest {
   }
 
   /**
-   * Any one server stands still, the client's own or the leader or the third: the hold is renewed at the others. An attempt
-   * that the silent server did not answer may be applied for as long as the session lives, which is longer than the lease here.
+   * Any one server stands still, the client's own or the leader or the third: holds are renewed at the others, at whatever
+   * moment between two renewals it happens. An attempt that the silent server did not answer may be applied for as long as the
+   * session lives, which is longer than the lease here.
    */
   @Test
   @MayWarn("the store did not confirm its end")
-  void anyServerSilent_holdGoesOn() throws Exception {
-    AtomicInteger renewed = new AtomicInteger();
-    // a session so long that ZooKeeper's own client would let go of a silent server after the lease
-    try (Holdfast holdfast = Holdfast.builder()
-        .store("zookeeper://" + ensemble.addresses() + root + "?holdfast.tick=20s")
+  void anyServerSilent_atAnyMomentBetweenRenewals_holdsGoOn() throws Exception {
+    // they are renewed 5 s after their grant, and every 5 s then
+    LockOptions options = LockOptions.builder().leaseFor(Duration.ofSeconds(15)).build();
+    int moments = 8;
+    Duration between = Duration.ofSeconds(5).dividedBy(moments);
+    List<Renewing> all = new ArrayList<>();
+    for (int i = 0; i < moments; i++) {
+      all.add(new Renewing());
+    }
+    List<CompletableFuture<Hold>> asked = new ArrayList<>();
+    for (int i = 0; i < moments; i++) {
+      String name = "a" + i;
+      Holdfast holdfast = all.get(i).holdfast;
+      asked.add(CompletableFuture.supplyAsync(
+              () -> holdfast,
+              CompletableFuture.delayedExecutor(
+                  i * between.toMillis(), TimeUnit.MILLISECONDS, Runnable::run))
+          .thenCompose(client -> client.lock(name, options).acquireAsync()));
+    }
+    List<Hold> holds = new ArrayList<>();
+    for (CompletableFuture<Hold> each : asked) {
+      holds.add(await(each));
+    }
+    for (ZooKeeperServer each : ensemble.servers()) {
+      each.process().pause();
+      List<Integer> before = all.stream().map(one -> one.renewed.get()).toList();
+      await(all.get(0).holdfast.lock("b", options).acquireAsync()).close();
+      for (int i = 0; i < moments; i++) {
+        Renewing one = all.get(i);
+        int known = before.get(i);
+        // the first of which may have been answered before
+        Await.until(
+            "it was renewed at the others",
+            () -> one.lost.get() != 0 || one.renewed.get() >= known + 2);
+        assertEquals(0, one.lost.get());
+        assertTrue(holds.get(i).isValid());
+      }
+      each.process().resume();
+      Await.until(
+          "it is one of them again", () -> ensemble.servers().stream().allMatch(this::serves));
+    }
+    for (Hold each : holds) {
+      assertTrue(each.release());
+    }
+  }
+
+  /** A client that counts what becomes of its holds; its session is so long that ZooKeeper's own client would let go of a silent
+   * server after the lease. */
+  private final class Renewing {
+    final AtomicInteger renewed = new AtomicInteger();
+    final AtomicInteger lost = new AtomicInteger();
+    final Holdfast holdfast = Holdfast.builder()
+        .store("zookeeper://" + ensemble.addresses() + root
+            + "?holdfast.longest-lease=15s&holdfast.tick=20s")
         .storeRetryFor(Duration.ofSeconds(100))
         .listener(event -> {
           if (event instanceof LockEvent.Renewed) {
             renewed.incrementAndGet();
+          } else if (event instanceof LockEvent.Lost) {
+            lost.incrementAndGet();
           }
         })
-        .build()) {
-      Hold hold = holdfast.lock("a", LONG).acquire();
-      for (ZooKeeperServer each : ensemble.servers()) {
-        each.process().pause();
-        await(holdfast.lock("b", LONG).acquireAsync()).close();
-        int before = renewed.get();
-        Await.until("it was renewed at the others", () -> renewed.get() > before);
-        assertTrue(hold.isValid());
-        each.process().resume();
-        Await.until(
-            "it is one of them again", () -> ensemble.servers().stream().allMatch(this::serves));
-      }
-      assertTrue(hold.release());
+        .build();
+
+    Renewing() {
+      clients.add(holdfast);
     }
   }
 
