@@ -4,6 +4,7 @@ package io.holdfast.zookeeper;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
@@ -18,6 +19,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryOneTime;
+import org.apache.zookeeper.CreateMode;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -96,6 +101,48 @@ class RequestFatesTest {
     }
   }
 
+  /**
+   * The answer to an attempt is lost, its node is found, and waited with; then a copy of the attempt comes. The next attempt takes
+   * that one's node away: nothing would ask for it, and those behind it would wait.
+   */
+  @Test
+  void nodeOfACopy_isTakenAwayByTheNextAttempt() throws Exception {
+    try (Tunnel tunnel = new Tunnel(port);
+        StoreByHand a = client("a", port);
+        StoreByHand b = client("b", tunnel.port());
+        CuratorFramework curator =
+            CuratorFrameworkFactory.newClient("127.0.0.1:" + port, new RetryOneTime(100))) {
+      curator.start();
+      Claim holder = a.claim("a");
+      a.granted(holder);
+      // the session for the lease is there
+      b.granted(b.claim("b"));
+      Claim claim = b.claim("a");
+      tunnel.stallReplies();
+      CompletableFuture<Answer> asked = b.ask(claim, Mode.QUEUE).toCompletableFuture();
+      Await.until(
+          "the server has the node",
+          () -> a.keep(holder) instanceof Kept.Held held && held.grant().othersWait());
+      tunnel.drop();
+      tunnel.heal();
+      Await.failure(asked);
+      Await.until("it is connected again", () -> b.told.contains("restored"));
+      b.busy(claim, Mode.QUEUE);
+      String folder = new ZooKeeperPaths(root).folder(claim.name());
+      String known = curator.getChildren().forPath(folder).stream()
+          .filter(each -> each.contains(claim.id().toString()))
+          .findFirst()
+          .orElseThrow();
+      String copy = curator
+          .create()
+          .withMode(CreateMode.EPHEMERAL_SEQUENTIAL)
+          .forPath(folder + "/" + known.substring(0, known.lastIndexOf('_') + 1));
+      b.busy(claim, Mode.QUEUE);
+      Await.until("it is taken away", () -> !exists(curator, copy));
+      assertTrue(curator.getChildren().forPath(folder).contains(known));
+    }
+  }
+
   /** The end of a claim that never came to the store: it finds nothing, and touches nobody else. */
   @Test
   void end_ofWhatNeverCame_touchesNobodyElse() {
@@ -106,6 +153,14 @@ class RequestFatesTest {
       Ended ended = end(b, b.claim("a"));
       assertEquals(new Ended(Ended.Outcome.NOT_THERE, true, ended.othersWait()), ended);
       assertInstanceOf(Kept.Held.class, a.keep(holder));
+    }
+  }
+
+  private static boolean exists(CuratorFramework curator, String path) {
+    try {
+      return curator.checkExists().forPath(path) != null;
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
     }
   }
 }
