@@ -149,7 +149,7 @@ final class JdbcErrors {
         store
             + ": there was no second connection; a pool, and the server's limit, must allow at least two: one of them is for"
             + " renewals. "
-            + Objects.requireNonNullElse(e.getMessage(), ""),
+            + masked(e),
         Reason.UNREACHABLE,
         true,
         e);

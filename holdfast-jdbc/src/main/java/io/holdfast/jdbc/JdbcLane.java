@@ -107,7 +107,7 @@ final class JdbcLane {
     private void run(Runnable task) {
       try {
         task.run();
-      } catch (RuntimeException | Error e) {
+      } catch (Throwable e) {
         LOG.log(Level.ERROR, "store=" + context.store() + " a task failed", e);
       }
     }
@@ -368,7 +368,7 @@ final class JdbcLane {
       return CompletableFuture.completedFuture(worker.seat.call(asked, work, true));
     } catch (JdbcSeat.Disconnected e) {
       return submit(asked, work);
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) {
       return CompletableFuture.failedFuture(e);
     } finally {
       takeBack(worker);
@@ -396,7 +396,8 @@ final class JdbcLane {
         T value;
         try {
           value = task.get();
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
+          // a connection that is not ours may throw what it does not declare
           result.completeExceptionally(e);
           return;
         }

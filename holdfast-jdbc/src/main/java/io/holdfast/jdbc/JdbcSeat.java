@@ -96,7 +96,8 @@ final class JdbcSeat {
         if (givesUp) {
           throw JdbcErrors.ofStatement(context.store(), kind, e);
         }
-      } catch (RuntimeException | Error e) {
+      } catch (Throwable e) {
+        // undeclared ones too, of an application's own connection
         drop(ready);
         throw e;
       }

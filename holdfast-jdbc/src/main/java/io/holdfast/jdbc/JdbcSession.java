@@ -85,7 +85,7 @@ final class JdbcSession {
           new JdbcSession(connection, tables, dialect.setup(connection), wasAutoCommit, before);
       session.begin();
       return session;
-    } catch (SQLException | RuntimeException | Error e) {
+    } catch (Throwable e) {
       Broken.end(connection, "a connection that could not be set up");
       throw e;
     }

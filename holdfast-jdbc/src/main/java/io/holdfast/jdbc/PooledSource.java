@@ -40,6 +40,7 @@ final class PooledSource implements JdbcSource {
   private static final long IDLE_MILLIS = 10_000;
 
   private final String url;
+  private final AddressSecrets secrets;
   private final String store;
   private final int most;
 
@@ -52,6 +53,7 @@ final class PooledSource implements JdbcSource {
 
   private PooledSource(String url, String store, int most, int times) {
     this.url = url;
+    this.secrets = AddressSecrets.of(url);
     this.store = store;
     this.most = most;
     this.times = times;
@@ -109,6 +111,16 @@ final class PooledSource implements JdbcSource {
 
   @Override
   public Connection connect() throws SQLException {
+    try {
+      return borrowed();
+    } catch (SQLException e) {
+      throw secrets.without(e);
+    } catch (RuntimeException e) {
+      throw secrets.without(e);
+    }
+  }
+
+  private Connection borrowed() throws SQLException {
     for (int time = 1; true; time++) {
       Made from = pool();
       try {
@@ -211,7 +223,13 @@ final class PooledSource implements JdbcSource {
     }
     Properties properties = Pgjdbc.listening(url);
     LoginLimits.of(url).forEach(properties::setProperty);
-    return DriverManager.getConnection(url, properties);
+    try {
+      return DriverManager.getConnection(url, properties);
+    } catch (SQLException e) {
+      throw secrets.without(e);
+    } catch (RuntimeException e) {
+      throw secrets.without(e);
+    }
   }
 
   @Override

@@ -151,7 +151,7 @@ public final class SessionLock {
         }
         connection.giveBack();
         return Optional.empty();
-      } catch (SQLException | RuntimeException | Error e) {
+      } catch (Throwable e) {
         // whatever was granted goes with its session
         connection.abort();
         throw e;

@@ -51,11 +51,11 @@ final class SessionRequest implements Runnable {
         if (isWanted(connection)) {
           grant(connection);
         }
-      } catch (SQLException | RuntimeException | Error e) {
+      } catch (Throwable e) {
         connection.abort();
         throw e;
       }
-    } catch (SQLException | RuntimeException | Error e) {
+    } catch (Throwable e) {
       answer.completeExceptionally(e);
     }
   }

@@ -87,7 +87,7 @@ final class SessionSource {
       }
       mine.complete(kept);
       return kept;
-    } catch (SQLException | RuntimeException | Error e) {
+    } catch (Throwable e) {
       mine.completeExceptionally(e);
       throw e;
     } finally {

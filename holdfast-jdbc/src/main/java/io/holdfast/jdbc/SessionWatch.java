@@ -106,7 +106,7 @@ final class SessionWatch implements Runnable {
         return Optional.empty();
       }
       return Optional.of(new SQLException("the lock is not this session's any more"));
-    } catch (SQLException | RuntimeException | Error e) {
+    } catch (Throwable e) {
       return Optional.of(e);
     }
   }

@@ -8,6 +8,7 @@ import io.holdfast.spi.StoreEvents;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreRuntime;
 import io.holdfast.testkit.Await;
+import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -90,6 +91,28 @@ class JdbcLaneTest {
     assertThat(Await.failure(lane.submit(session -> "done"))).isInstanceOf(StoreException.class);
     assertThat(closed).hasValue(1);
     lane.close();
+  }
+
+  /** As a connection that is written in Kotlin or Scala may: the request fails, the connection is given up, the thread goes on. */
+  @Test
+  void statementThatThrowsWhatIsNotDeclared_hasFailed() {
+    AtomicInteger closed = new AtomicInteger();
+    StubSource source = new StubSource(time -> StubSource.connection(closed::incrementAndGet));
+    JdbcLane lane = lane(source);
+    assertThat(Await.failure(lane.submit(session -> {
+          throw JdbcLaneTest.<RuntimeException>undeclared(new IOException("no route"));
+        })))
+        .hasMessageContaining("no route");
+    Await.until("it is given up", () -> closed.get() == 1);
+    String done = Await.value(lane.submit(session -> "done"));
+    assertThat(done).isEqualTo("done");
+    assertThat(source.asked).hasValue(2);
+    lane.close();
+  }
+
+  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+  static <E extends Throwable> E undeclared(Throwable what) throws E {
+    throw (E) what;
   }
 
   /** One of two threads has lost its connection, and there is no other to be had: what is asked then is done by the other. */

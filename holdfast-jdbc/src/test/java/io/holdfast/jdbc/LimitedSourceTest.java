@@ -68,7 +68,7 @@ class LimitedSourceTest {
   void sourceThatThrowsWhatItDoesNotDeclare_hasFailed(boolean isLimited) {
     StubSource source = new StubSource(time -> {
       if (time == 1) {
-        throw LimitedSourceTest.<RuntimeException>undeclared(new IOException("no route"));
+        throw JdbcLaneTest.<RuntimeException>undeclared(new IOException("no route"));
       }
       return connection(time);
     });
@@ -83,11 +83,6 @@ class LimitedSourceTest {
     assertThat(done).isEqualTo("done");
     assertThat(source.asked.get()).isEqualTo(2);
     lane.close();
-  }
-
-  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
-  private static <E extends Throwable> E undeclared(Throwable what) throws E {
-    throw (E) what;
   }
 
   /** In a pool that is used up it has waited for longer than the one that is asked for now. */
