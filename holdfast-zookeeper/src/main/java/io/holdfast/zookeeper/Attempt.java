@@ -150,8 +150,11 @@ final class Attempt {
         .thenApply(first -> new Answer.Busy(false, holderIn(first), Optional.empty()));
   }
 
-  /** ZooKeeper counts every child that comes and every one that goes; beyond 2^31 the sum has no sign. */
-  private static int coming(Stat folder) {
+  /**
+   * Returns the number that the next claim in a folder gets. ZooKeeper counts every child that comes and every one that goes;
+   * beyond 2^31 the sum has no sign.
+   */
+  static int coming(Stat folder) {
     return (folder.getCversion() + folder.getNumChildren()) >>> 1;
   }
 

@@ -71,6 +71,11 @@ record LockNode(
     return Integer.compareUnsigned(sequence, LAST_SEQUENCE) > 0;
   }
 
+  /** Returns how many claims can still be counted in a folder whose next one gets that number. */
+  static int left(int coming) {
+    return Math.max(0, LAST_SEQUENCE - coming + 1);
+  }
+
   /** A try that was certainly not the first when it came: it leaves as soon as its client has seen that. */
   boolean isLeaving() {
     return isTry && expected != sequence;

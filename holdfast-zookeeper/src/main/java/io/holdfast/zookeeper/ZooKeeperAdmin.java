@@ -148,24 +148,13 @@ final class ZooKeeperAdmin {
   /** Returns the names of all folders, also of those that are empty by now. */
   private CompletionStage<List<LockKey>> names(Link link) {
     ConcurrentLinkedQueue<LockKey> found = new ConcurrentLinkedQueue<>();
-    List<CompletableFuture<?>> all = new ArrayList<>();
-    for (int bucket = 0; bucket < ZooKeeperPaths.BUCKETS; bucket++) {
-      String path = paths.bucket(bucket);
-      CompletableFuture<Reply<Children>> list =
-          bucket == 0 ? Link.agreed(link.agree(), link.children(path)) : link.children(path);
-      all.add(list.thenCompose(folders -> {
-        if (folders.isAbsent()) {
-          return CompletableFuture.completedFuture(null);
-        }
-        if (!folders.isOk()) {
-          return failed("list the locks", folders);
-        }
-        return CompletableFuture.allOf(folders.get().names().stream()
-            .map(name -> fullName(link, path + "/" + name, name, found))
-            .toArray(CompletableFuture[]::new));
-      }));
-    }
-    return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
+    CompletableFuture<Reply<Boolean>> proof = link.agree();
+    return LockFolders.walk(
+            paths,
+            bucket -> Link.agreed(proof, link.children(bucket)),
+            (bucket, folders) -> CompletableFuture.allOf(folders.stream()
+                .map(name -> fullName(link, bucket + "/" + name, name, found))
+                .toArray(CompletableFuture[]::new)))
         .thenApply(nothing -> List.copyOf(found));
   }
 

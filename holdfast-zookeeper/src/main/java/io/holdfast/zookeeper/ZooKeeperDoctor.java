@@ -18,7 +18,7 @@ import org.apache.zookeeper.data.Stat;
 
 /**
  * Looks at an ensemble with an operator's eyes: each server, the limits of sessions, what we may do below the root,
- * and who else may.
+ * who else may, and which locks have had too many claims.
  */
 final class ZooKeeperDoctor {
   private static final Duration PATIENCE = Duration.ofSeconds(4);
@@ -45,6 +45,7 @@ final class ZooKeeperDoctor {
         .thenCombine(root(link), ZooKeeperDoctor::joined)
         .thenCombine(mayCreate(link), ZooKeeperDoctor::joined)
         .thenCombine(access(link), ZooKeeperDoctor::joined)
+        .thenCombine(new ClaimCounts(context, link).look(), ZooKeeperDoctor::joined)
         .thenApply(List::copyOf);
   }
 
