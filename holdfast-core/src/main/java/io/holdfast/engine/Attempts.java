@@ -35,8 +35,11 @@ final class Attempts {
   /** Whether any of them, however late its answer came, was granted. */
   private boolean wasGranted;
 
-  /** How many were sent; the newest has this number. */
+  /** The number of the claim's newest request: refreshes are counted with them. */
   private int sent;
+
+  /** The newest of the requests whose answer was that the claim is not granted. */
+  private int denied;
 
   /** Whether the newest attempt is neither answered nor given up. */
   private boolean inFlight;
@@ -80,6 +83,24 @@ final class Attempts {
   /** When the time of a try began: with the call, or when the contact that it waited for was made, see {@link #tryBegins}. */
   long triesSince(Request request) {
     return contactedNanos == null ? request.startNanos : contactedNanos;
+  }
+
+  /** Counts a refresh that is about to be sent, and returns its number. */
+  int refresh() {
+    return ++sent;
+  }
+
+  /** The answer to a request was that the claim is not granted. */
+  void denied(int number) {
+    denied = Math.max(denied, number);
+  }
+
+  /**
+   * Whether the answer to a request that the claim is granted is no news: a later request was told otherwise. The grant may have
+   * been ended between the two by an operator, and the lock be another's by now.
+   */
+  boolean isOutdated(int number) {
+    return number < denied;
   }
 
   /** Sends the next one, once the lock is free. */
@@ -197,7 +218,10 @@ final class Attempts {
       // also if it was given up meanwhile, and whatever a later attempt is answered
       leftWaiter |= claimant.mode == Mode.QUEUE && answer instanceof Answer.Busy;
       wasGranted |= answer instanceof Answer.Granted;
-      claimant.attemptAnswered(answer, failure, newest, later);
+      if (answer instanceof Answer.Busy) {
+        denied(number);
+      }
+      claimant.attemptAnswered(answer, failure, number, newest, later);
     } finally {
       claimant.lane.lock.unlock();
     }

@@ -93,13 +93,15 @@ final class ClaimWait {
   }
 
   /** A refresh was answered. */
-  void kept(Kept kept, @Nullable Throwable failure, Later later) {
+  void kept(Kept kept, @Nullable Throwable failure, int number, Later later) {
     keepPending = false;
     if (kept instanceof Kept.Held answer) {
-      claimant.granted(answer.grant(), later);
+      claimant.grantAnswered(number, answer.grant(), later);
     } else if (kept instanceof Kept.Gone) {
+      claimant.attempts.denied(number);
       claimant.ask(later);
     } else if (kept instanceof Kept.Queued) {
+      claimant.attempts.denied(number);
       trouble = null;
       claimant.wakeAt(engine.ticker.nanos() + engine.refreshNanos());
     } else {
@@ -210,7 +212,7 @@ final class ClaimWait {
       keepPending = true;
       claimant.refreshing(engine.ticker.nanos());
       // the batched refresh is also how a grant is found whose message was lost
-      engine.keeper.add(claimant, null, 0);
+      engine.keeper.add(claimant, null, claimant.attempts.refresh());
       later.add(engine.keeper.flush);
       claimant.wakeAt(engine.ticker.nanos() + engine.requestNanos(claimant.claim));
     } else {

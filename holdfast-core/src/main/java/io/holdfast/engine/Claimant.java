@@ -155,10 +155,15 @@ final class Claimant extends Alarm {
   /**
    * An attempt was answered, or failed.
    *
+   * @param number its number among the claim's requests
    * @param newest whether it is the newest one, and was not given up
    */
   void attemptAnswered(
-      @Nullable Answer answer, @Nullable Throwable failure, boolean newest, Later later) {
+      @Nullable Answer answer,
+      @Nullable Throwable failure,
+      int number,
+      boolean newest,
+      Later later) {
     if (phase == Phase.ENDING) {
       if (newest) {
         ending().attemptAnswered(answer, later);
@@ -166,7 +171,7 @@ final class Claimant extends Alarm {
     } else if (isOpen()) {
       if (answer instanceof Answer.Granted granted) {
         // also the late answer of an attempt that was given up: the claim is the same
-        granted(granted.grant(), later);
+        grantAnswered(number, granted.grant(), later);
       } else if (newest) {
         waiting().notGranted(answer, failure, later);
       }
@@ -174,6 +179,15 @@ final class Claimant extends Alarm {
   }
 
   // granted
+
+  /** A request's answer was that the claim is granted. */
+  void grantAnswered(int number, Grant grant, Later later) {
+    if (!attempts.isOutdated(number)) {
+      granted(grant, later);
+    } else if (isWaiting()) {
+      waiting().lookAgain(later);
+    }
+  }
 
   /** The store granted the claim, in an answer, a push or a keep. */
   void granted(Grant grant, Later later) {
@@ -250,19 +264,19 @@ final class Claimant extends Alarm {
    * The answer of {@link io.holdfast.spi.LockStore#keep}.
    *
    * @param during the tenure that it was sent in; null while waiting
-   * @param renewal its number in that tenure
+   * @param number its number in that tenure; while waiting, its number among the claim's requests
    */
-  void kept(Kept kept, @Nullable Throwable failure, @Nullable Tenure during, int renewal) {
+  void kept(Kept kept, @Nullable Throwable failure, @Nullable Tenure during, int number) {
     Later later = new Later();
     lane.lock.lock();
     try {
       if (phase == Phase.HELD && tenure != null) {
         if (during == tenure) {
-          tenure.renewalAnswered(renewal);
+          tenure.renewalAnswered(number);
         }
         keptHeld(tenure, kept, during, later);
       } else if (isWaiting() && during == null) {
-        waiting().kept(kept, failure, later);
+        waiting().kept(kept, failure, number, later);
       }
     } finally {
       lane.lock.unlock();

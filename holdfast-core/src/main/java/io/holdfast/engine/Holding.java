@@ -26,7 +26,7 @@ final class Holding {
   private final Lane lane;
   private @Nullable Tenure tenure;
 
-  /** The newest grant that this process has had, over or not, and when it was asked for. */
+  /** The newest grant that this process has had, over or not, and when it was told of it. */
   private long newestRevision = Long.MIN_VALUE;
 
   private long newestNanos;
@@ -106,7 +106,7 @@ final class Holding {
     }
     tenure = fresh;
     newestRevision = grant.revision();
-    newestNanos = grant.anchor().nanos();
+    newestNanos = lane.engine.ticker.nanos();
     beginTurn(grant.othersWait(), waitedForOthers);
     countPassedOn();
     lane.claims.began(fresh.claimant, later);

@@ -22,7 +22,7 @@ final class LeaseKeeper {
 
   private static final Kept UNKNOWN = new Kept.Unknown();
 
-  private record Entry(Claimant claimant, @Nullable Tenure during, int renewal) {}
+  private record Entry(Claimant claimant, @Nullable Tenure during, int number) {}
 
   private final Engine engine;
   private final ReentrantLock lock = new ReentrantLock();
@@ -39,12 +39,12 @@ final class LeaseKeeper {
    * Adds a claim. {@link #flush} is to follow, without locks.
    *
    * @param during its tenure, null if it waits
-   * @param renewal the number of the renewal in this tenure
+   * @param number of the renewal in this tenure; of a refresh, among the claim's requests
    */
-  void add(Claimant claimant, @Nullable Tenure during, int renewal) {
+  void add(Claimant claimant, @Nullable Tenure during, int number) {
     lock.lock();
     try {
-      entries.add(new Entry(claimant, during, renewal));
+      entries.add(new Entry(claimant, during, number));
     } finally {
       lock.unlock();
     }
@@ -107,7 +107,7 @@ final class LeaseKeeper {
     for (Entry entry : batch) {
       Kept kept = answers == null ? null : answers.get(entry.claimant.claim.id());
       Guard.run(() ->
-          entry.claimant.kept(kept == null ? UNKNOWN : kept, failure, entry.during, entry.renewal));
+          entry.claimant.kept(kept == null ? UNKNOWN : kept, failure, entry.during, entry.number));
     }
   }
 }

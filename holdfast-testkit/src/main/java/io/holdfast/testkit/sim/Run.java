@@ -34,6 +34,9 @@ public final class Run {
   private static final long STEPS_AT_MOST = 5_000_000;
   private static final long QUIET_AT_MOST = 60 * Setup.SECOND;
 
+  /** And so many leases: the last twenty in a queue may each keep the lock for half of one. */
+  private static final int QUIET_LEASES = 12;
+
   final SimWorld world;
   private final long seed;
   private final @Nullable Flaw flaw;
@@ -142,7 +145,7 @@ public final class Run {
       more = step();
     }
     world.beQuiet();
-    long cap = world.now + QUIET_AT_MOST + 4 * world.setup.lease;
+    long cap = world.now + QUIET_AT_MOST + QUIET_LEASES * world.setup.lease;
     while (more && world.now < cap) {
       more = step();
     }
