@@ -2,6 +2,7 @@
 package io.holdfast;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -28,10 +29,10 @@ public final class AcquireTimeoutException extends HoldfastException {
     super(
         "lock \"" + lockName + "\" was not free within " + waited + "; held by "
             + (holder == null ? "somebody the store does not name" : holder.describe()),
-        lockName,
+        Objects.requireNonNull(lockName, "lockName"),
         store,
         null);
-    this.waited = waited;
+    this.waited = Objects.requireNonNull(waited, "waited");
     this.holder = holder;
   }
 

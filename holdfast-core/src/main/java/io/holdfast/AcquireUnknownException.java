@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast;
 
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +22,6 @@ public final class AcquireUnknownException extends HoldfastException {
    */
   public AcquireUnknownException(
       String message, String lockName, String store, @Nullable Throwable cause) {
-    super(message, lockName, store, cause);
+    super(message, Objects.requireNonNull(lockName, "lockName"), store, cause);
   }
 }

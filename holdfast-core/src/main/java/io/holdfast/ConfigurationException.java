@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast;
 
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** What was asked for cannot work here: an unknown store, an option the store cannot give. Says what to change. */
@@ -28,6 +29,6 @@ public final class ConfigurationException extends HoldfastException {
    */
   public ConfigurationException(
       String message, String lockName, String store, @Nullable Throwable cause) {
-    super(message, lockName, store, cause);
+    super(message, Objects.requireNonNull(lockName, "lockName"), store, cause);
   }
 }

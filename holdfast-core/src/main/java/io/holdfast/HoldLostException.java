@@ -2,6 +2,7 @@
 package io.holdfast;
 
 import java.time.Instant;
+import java.util.Objects;
 
 /** A hold is no longer ours, although it was not released. Others may hold the lock by now. */
 public final class HoldLostException extends HoldfastException {
@@ -24,12 +25,12 @@ public final class HoldLostException extends HoldfastException {
       String lockName, String store, long token, Instant when, LossReason reason) {
     super(
         "the hold on lock \"" + lockName + "\" (token " + token + ") was lost: "
-            + reason.explanation(),
-        lockName,
+            + Objects.requireNonNull(reason, "reason").explanation(),
+        Objects.requireNonNull(lockName, "lockName"),
         store,
         null);
     this.token = token;
-    this.when = when;
+    this.when = Objects.requireNonNull(when, "when");
     this.reason = reason;
   }
 

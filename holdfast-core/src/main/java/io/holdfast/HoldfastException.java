@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast;
 
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -27,9 +28,9 @@ public class HoldfastException extends RuntimeException {
    */
   public HoldfastException(
       String message, @Nullable String lockName, String store, @Nullable Throwable cause) {
-    super(message, cause);
+    super(Objects.requireNonNull(message, "message"), cause);
     this.lockName = lockName;
-    this.store = store;
+    this.store = Objects.requireNonNull(store, "store");
   }
 
   /**

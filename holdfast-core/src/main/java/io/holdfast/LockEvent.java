@@ -2,6 +2,7 @@
 package io.holdfast;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 
 /** Something that happened to a lock in this process. */
@@ -18,7 +19,12 @@ public sealed interface LockEvent {
    *
    * @param lockName the lock
    */
-  record Requested(String lockName) implements LockEvent {}
+  record Requested(String lockName) implements LockEvent {
+    /** Checks that the name is not null. */
+    public Requested {
+      Objects.requireNonNull(lockName, "lockName");
+    }
+  }
 
   /**
    * An attempt or a refresh failed, was late or stayed unanswered; the client pauses and asks the store again. Told before
@@ -28,7 +34,14 @@ public sealed interface LockEvent {
    * @param why what failed, as in the message that a caller would get; no secrets
    * @param readyIn how long the store needs before it can serve, as of the failure; empty if it does not know
    */
-  record Retrying(String lockName, String why, Optional<Duration> readyIn) implements LockEvent {}
+  record Retrying(String lockName, String why, Optional<Duration> readyIn) implements LockEvent {
+    /** Checks that nothing is null. */
+    public Retrying {
+      Objects.requireNonNull(lockName, "lockName");
+      Objects.requireNonNull(why, "why");
+      Objects.requireNonNull(readyIn, "readyIn");
+    }
+  }
 
   /**
    * The store granted the lock.
@@ -37,7 +50,13 @@ public sealed interface LockEvent {
    * @param token the hold's token
    * @param waited since the request
    */
-  record Acquired(String lockName, long token, Duration waited) implements LockEvent {}
+  record Acquired(String lockName, long token, Duration waited) implements LockEvent {
+    /** Checks that nothing is null. */
+    public Acquired {
+      Objects.requireNonNull(lockName, "lockName");
+      Objects.requireNonNull(waited, "waited");
+    }
+  }
 
   /**
    * A thread of this process passed the lock on to another one, without the store.
@@ -46,7 +65,13 @@ public sealed interface LockEvent {
    * @param token the new hold's token
    * @param waited since the request
    */
-  record HandedOver(String lockName, long token, Duration waited) implements LockEvent {}
+  record HandedOver(String lockName, long token, Duration waited) implements LockEvent {
+    /** Checks that nothing is null. */
+    public HandedOver {
+      Objects.requireNonNull(lockName, "lockName");
+      Objects.requireNonNull(waited, "waited");
+    }
+  }
 
   /**
    * The store confirmed a renewal.
@@ -55,7 +80,13 @@ public sealed interface LockEvent {
    * @param token the hold's token
    * @param margin what was left of the validity when the answer came
    */
-  record Renewed(String lockName, long token, Duration margin) implements LockEvent {}
+  record Renewed(String lockName, long token, Duration margin) implements LockEvent {
+    /** Checks that nothing is null. */
+    public Renewed {
+      Objects.requireNonNull(lockName, "lockName");
+      Objects.requireNonNull(margin, "margin");
+    }
+  }
 
   /**
    * A renewal is late or the connection is disturbed.
@@ -64,7 +95,13 @@ public sealed interface LockEvent {
    * @param token the hold's token
    * @param left what is left of the validity
    */
-  record AtRisk(String lockName, long token, Duration left) implements LockEvent {}
+  record AtRisk(String lockName, long token, Duration left) implements LockEvent {
+    /** Checks that nothing is null. */
+    public AtRisk {
+      Objects.requireNonNull(lockName, "lockName");
+      Objects.requireNonNull(left, "left");
+    }
+  }
 
   /**
    * A hold was lost.
@@ -73,7 +110,13 @@ public sealed interface LockEvent {
    * @param token the hold's token
    * @param reason why
    */
-  record Lost(String lockName, long token, LossReason reason) implements LockEvent {}
+  record Lost(String lockName, long token, LossReason reason) implements LockEvent {
+    /** Checks that nothing is null. */
+    public Lost {
+      Objects.requireNonNull(lockName, "lockName");
+      Objects.requireNonNull(reason, "reason");
+    }
+  }
 
   /**
    * A hold was released by its holder, or found garbage-collected and released.
@@ -84,12 +127,23 @@ public sealed interface LockEvent {
    * @param abandoned true if it was garbage-collected unreleased
    */
   record Released(String lockName, long token, Duration held, boolean abandoned)
-      implements LockEvent {}
+      implements LockEvent {
+    /** Checks that nothing is null. */
+    public Released {
+      Objects.requireNonNull(lockName, "lockName");
+      Objects.requireNonNull(held, "held");
+    }
+  }
 
   /**
    * A request ended without a hold: time-out, interrupt, cancellation, failure or busy.
    *
    * @param lockName the lock
    */
-  record Withdrawn(String lockName) implements LockEvent {}
+  record Withdrawn(String lockName) implements LockEvent {
+    /** Checks that the name is not null. */
+    public Withdrawn {
+      Objects.requireNonNull(lockName, "lockName");
+    }
+  }
 }

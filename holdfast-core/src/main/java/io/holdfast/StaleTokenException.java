@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast;
 
+import java.util.Objects;
+
 /**
  * A resource refused a write because it has already seen a newer token: the writer's hold ended, and somebody else has
  * written since. The write was not done.
@@ -21,7 +23,8 @@ public final class StaleTokenException extends HoldfastException {
    */
   public StaleTokenException(String resource, String store, long token, long newest) {
     super(
-        "resource \"" + resource + "\" refused token " + token + ": it has seen " + newest,
+        "resource \"" + Objects.requireNonNull(resource, "resource") + "\" refused token " + token
+            + ": it has seen " + newest,
         null,
         store,
         null);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast;
 
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,7 +46,7 @@ public final class StoreUnavailableException extends HoldfastException {
       Reason reason,
       @Nullable Throwable cause) {
     super(message, lockName, store, cause);
-    this.reason = reason;
+    this.reason = Objects.requireNonNull(reason, "reason");
   }
 
   /**

@@ -2,6 +2,7 @@
 package io.holdfast;
 
 import io.holdfast.engine.SystemTicker;
+import java.util.Objects;
 
 /** The local clocks, as an input, so that the very same code runs under a clock that a test moves. */
 public interface Ticker {
@@ -35,7 +36,7 @@ public interface Ticker {
    * @return nanoseconds
    */
   default long elapsedNanos(Moment moment) {
-    return moment.elapsedNanos(nanos(), wallMillis());
+    return Objects.requireNonNull(moment, "moment").elapsedNanos(nanos(), wallMillis());
   }
 
   /**

@@ -4,6 +4,7 @@ package io.holdfast.consul;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.LockStoreFactory;
 import io.holdfast.spi.StoreAddress;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -45,6 +46,6 @@ public final class ConsulStoreFactory implements LockStoreFactory {
 
   @Override
   public LockStore open(StoreAddress address) {
-    return ConsulStore.at(address);
+    return ConsulStore.at(Objects.requireNonNull(address, "address"));
   }
 }

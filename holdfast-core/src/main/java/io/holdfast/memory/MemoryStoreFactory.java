@@ -5,6 +5,7 @@ import io.holdfast.spi.LockStore;
 import io.holdfast.spi.LockStoreFactory;
 import io.holdfast.spi.StoreAddress;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -30,7 +31,7 @@ public final class MemoryStoreFactory implements LockStoreFactory {
 
   @Override
   public LockStore open(StoreAddress address) {
-    address.requireOnly();
+    Objects.requireNonNull(address, "address").requireOnly();
     String name = address.rest();
     MemoryDatabase database = name.isEmpty()
         ? new MemoryDatabase()

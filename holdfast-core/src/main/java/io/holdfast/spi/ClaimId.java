@@ -23,6 +23,7 @@ public record ClaimId(String client, long number) {
    * @throws IllegalArgumentException if it is something else
    */
   public static ClaimId parse(String text) {
+    Objects.requireNonNull(text, "text");
     int dash = text.lastIndexOf('-');
     if (dash < 0) {
       throw new IllegalArgumentException("no claim id: " + text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.spi;
 
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,7 +22,7 @@ public class DaemonThread extends Thread {
    */
   @SuppressWarnings("this-escape")
   public DaemonThread(@Nullable Runnable task, String name) {
-    super(null, task, name, 0, false);
+    super(null, task, Objects.requireNonNull(name, "name"), 0, false);
     setDaemon(true);
     setContextClassLoader(DaemonThread.class.getClassLoader());
   }

@@ -3,6 +3,7 @@ package io.holdfast.spi;
 
 import io.holdfast.LockInfo;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -12,8 +13,9 @@ import java.util.Optional;
  * @param next what to pass for the next part; empty after the last
  */
 public record LockPage(List<LockInfo> locks, Optional<String> next) {
-  /** Copies the list. */
+  /** Checks that nothing is null, and copies the list. */
   public LockPage {
+    Objects.requireNonNull(next, "next");
     locks = List.copyOf(locks);
   }
 }

@@ -121,7 +121,7 @@ public final class StoreAddress {
    * @return its value
    */
   public Optional<String> option(String name) {
-    return Optional.ofNullable(options.get(name));
+    return Optional.ofNullable(options.get(Objects.requireNonNull(name, "name")));
   }
 
   /**
@@ -137,6 +137,9 @@ public final class StoreAddress {
    */
   public Duration duration(String name, Duration otherwise, Duration least, Duration most) {
     Optional<String> text = option(name);
+    Objects.requireNonNull(otherwise, "otherwise");
+    Objects.requireNonNull(least, "least");
+    Objects.requireNonNull(most, "most");
     if (text.isEmpty()) {
       return otherwise;
     }

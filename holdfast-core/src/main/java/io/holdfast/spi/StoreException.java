@@ -51,7 +51,7 @@ public final class StoreException extends RuntimeException {
       boolean notApplied,
       @Nullable Throwable cause,
       @Nullable Duration readyIn) {
-    super(message, cause);
+    super(Objects.requireNonNull(message, "message"), cause);
     this.reason = Objects.requireNonNull(reason, "reason");
     this.notApplied = notApplied;
     this.readyIn = readyIn == null || readyIn.isNegative() || readyIn.isZero() ? null : readyIn;

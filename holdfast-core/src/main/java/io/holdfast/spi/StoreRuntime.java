@@ -65,6 +65,7 @@ public record StoreRuntime(
    * @return the most, counted from the first time that the end was asked for
    */
   public Duration endsRepeatedFor(Duration lease) {
+    Objects.requireNonNull(lease, "lease");
     return requestTimeout.plus(lease).plus(lease.dividedBy(100)).plus(ENDS_GRACE);
   }
 }

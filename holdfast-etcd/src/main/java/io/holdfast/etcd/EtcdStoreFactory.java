@@ -4,6 +4,7 @@ package io.holdfast.etcd;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.LockStoreFactory;
 import io.holdfast.spi.StoreAddress;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -38,6 +39,6 @@ public final class EtcdStoreFactory implements LockStoreFactory {
 
   @Override
   public LockStore open(StoreAddress address) {
-    return EtcdStore.at(address);
+    return EtcdStore.at(Objects.requireNonNull(address, "address"));
   }
 }

@@ -10,9 +10,8 @@ class NullArgumentsTest {
   void null_isRefused() {
     new NullArguments()
         .with(EtcdSettings.class, EtcdSettings.defaults())
-        .of(EtcdSettings.class, EtcdSettings.defaults())
-        .of(EtcdSettings.Builder.class, EtcdSettings.builder())
-        .of(EtcdStore.class)
-        .areRefused(5);
+        .with(EtcdSettings.Builder.class, EtcdSettings.builder())
+        .ofModule(EtcdStore.class)
+        .areRefused(6);
   }
 }

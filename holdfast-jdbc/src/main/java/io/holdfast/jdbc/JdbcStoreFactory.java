@@ -4,6 +4,7 @@ package io.holdfast.jdbc;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.LockStoreFactory;
 import io.holdfast.spi.StoreAddress;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -42,7 +43,7 @@ public final class JdbcStoreFactory implements LockStoreFactory {
 
   @Override
   public LockStore open(StoreAddress address) {
-    JdbcOptions options = JdbcOptions.of(address);
+    JdbcOptions options = JdbcOptions.of(Objects.requireNonNull(address, "address"));
     JdbcDialect dialect =
         options.dialect(address.scheme().equals("jdbc:postgresql"), address.toString());
     return new JdbcStore(PooledSource.of(address, options), dialect, options, address.toString());

@@ -4,6 +4,7 @@ package io.holdfast.jdbc;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.LockStoreFactory;
 import io.holdfast.spi.StoreAddress;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -39,6 +40,7 @@ public final class SqliteStoreFactory implements LockStoreFactory {
 
   @Override
   public LockStore open(StoreAddress address) {
-    return new SqliteStore(SqliteOptions.of(address), address.toString());
+    return new SqliteStore(
+        SqliteOptions.of(Objects.requireNonNull(address, "address")), address.toString());
   }
 }

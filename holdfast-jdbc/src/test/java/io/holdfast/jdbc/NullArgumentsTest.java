@@ -16,17 +16,14 @@ class NullArgumentsTest {
     new NullArguments()
         .with(DataSource.class, unused)
         .with(Path.class, Path.of("x"))
+        .with(DataLocks.class, locks)
         .with(JdbcSettings.class, JdbcSettings.defaults())
-        .of(DataLocks.class, locks)
-        .of(FencingGuard.class)
-        .of(JdbcSettings.class, JdbcSettings.defaults())
-        .of(JdbcSettings.Builder.class, JdbcSettings.builder())
-        .of(JdbcStore.class)
-        .of(OptimisticLock.class, locks.optimistic("x"))
-        .of(RowLock.class, locks.rowLock("x"))
-        .of(SessionLock.class, locks.sessionLock("x"))
-        .of(SqliteStore.class)
-        .of(VersionColumn.class, VersionColumn.of("t", "id", "version"))
-        .areRefused(30);
+        .with(JdbcSettings.Builder.class, JdbcSettings.builder())
+        .with(OptimisticLock.class, locks.optimistic("x"))
+        .with(RowLock.class, locks.rowLock("x"))
+        .with(SessionLock.class, locks.sessionLock("x"))
+        .with(VersionColumn.class, VersionColumn.of("t", "id", "version"))
+        .ofModule(JdbcStore.class)
+        .areRefused(40);
   }
 }

@@ -4,6 +4,7 @@ package io.holdfast.redis;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.LockStoreFactory;
 import io.holdfast.spi.StoreAddress;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -67,6 +68,7 @@ public final class RedisStoreFactory implements LockStoreFactory {
 
   @Override
   public LockStore open(StoreAddress address) {
+    Objects.requireNonNull(address, "address");
     return address.scheme().equals("redlock") ? RedlockStore.at(address) : RedisStore.at(address);
   }
 }

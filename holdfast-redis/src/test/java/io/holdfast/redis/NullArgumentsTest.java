@@ -24,14 +24,12 @@ class NullArgumentsTest {
           .with(RedisClient[].class, new RedisClient[] {client, client, client})
           .with(RedisClusterClient.class, cluster)
           .with(RedisURI.class, NOWHERE)
+          .with(OneTimeTokens.class, OneTimeTokens.on(commands))
+          .with(RedisGuard.class, RedisGuard.on(commands))
           .with(RedisSettings.class, RedisSettings.defaults())
-          .of(OneTimeTokens.class, OneTimeTokens.on(commands))
-          .of(RedisGuard.class, RedisGuard.on(commands))
-          .of(RedisSettings.class, RedisSettings.defaults())
-          .of(RedisSettings.Builder.class, RedisSettings.builder())
-          .of(RedisStore.class, RedisStore.using(client))
-          .of(RedlockStore.class, RedlockStore.using(client, client, client))
-          .areRefused(25);
+          .with(RedisSettings.Builder.class, RedisSettings.builder())
+          .ofModule(RedisStore.class)
+          .areRefused(35);
     } finally {
       cluster.shutdown();
       client.shutdown();

@@ -4,6 +4,7 @@ package io.holdfast.zookeeper;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.LockStoreFactory;
 import io.holdfast.spi.StoreAddress;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -51,6 +52,6 @@ public final class ZooKeeperStoreFactory implements LockStoreFactory {
 
   @Override
   public LockStore open(StoreAddress address) {
-    return ZooKeeperStore.at(address);
+    return ZooKeeperStore.at(Objects.requireNonNull(address, "address"));
   }
 }

@@ -10,8 +10,7 @@ class NullArgumentsTest {
   void null_isRefused() {
     new NullArguments()
         .with(ZooKeeperSettings.class, ZooKeeperSettings.defaults())
-        .of(ZooKeeperSettings.class, ZooKeeperSettings.defaults())
-        .of(ZooKeeperStore.class)
-        .areRefused(8);
+        .ofModule(ZooKeeperStore.class)
+        .areRefused(10);
   }
 }

@@ -5,39 +5,56 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.holdfast.spi.LockStore;
-import io.holdfast.spi.LockStoreFactory;
+import io.holdfast.spi.StoreEvents;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.module.ModuleDescriptor;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Executable;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
+import java.net.URISyntaxException;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks that public constructors and methods refuse null with a {@link NullPointerException}. Each is called once per
- * parameter, with null for that one. Left out are primitive and {@link Nullable} parameters, {@code equals}, methods that
- * are declared elsewhere than in Holdfast, and those of {@link LockStore} and {@link LockStoreFactory}, which the client
- * calls.
+ * Checks that what a module exports refuses null with a {@link NullPointerException}. Each public constructor and method
+ * of its exported types is called once per parameter, with null for that one. Left out are primitive and {@link Nullable}
+ * parameters, {@code equals}, methods that are declared elsewhere than in Holdfast, and what the client calls itself: the
+ * callers' code behind a {@link FunctionalInterface}, and the methods of {@link LockStore} and {@link StoreEvents}.
  *
  * <pre>{@code
- * new NullArguments().of(LockOptions.Builder.class, LockOptions.builder()).areRefused(5);
+ * new NullArguments()
+ *     .with(EtcdSettings.class, EtcdSettings.defaults())
+ *     .ofModule(EtcdStore.class)
+ *     .areRefused(5);
  * }</pre>
  *
- * <p>The other arguments are what {@link #with} was given, else an object of a public constructor, a constant of an enum,
- * or for an interface an object that fails when it is used.
+ * <p>The other arguments, and the objects whose methods are called, are what {@link #with} was given, else an object of a
+ * public constructor, a constant of an enum, or for an interface an object that fails when it is used.
  */
 public final class NullArguments {
-  /** What is checked with, {@code copyOf} among it, and what that calls. */
+  /** What is checked with, {@code copyOf} and {@code valueOf} among it, and what that calls. */
   private static final Set<String> CHECKS = Set.of(
+      "java.lang.Enum",
       "java.util.Objects",
       "java.util.Optional",
       "java.util.Set",
@@ -45,10 +62,16 @@ public final class NullArguments {
       "java.util.List",
       "java.util.ImmutableCollections");
 
+  /** What the engine and the store call of each other, never with null: a check in every verb would be for nothing. */
+  private static final Set<Class<?>> BETWEEN_STORE_AND_ENGINE =
+      Set.of(LockStore.class, StoreEvents.class);
+
   private final Map<Class<?>, Object> samples = new HashMap<>(Map.ofEntries(
       Map.entry(Object.class, "x"),
       Map.entry(String.class, "x"),
       Map.entry(Duration.class, Duration.ofSeconds(1)),
+      Map.entry(Instant.class, Instant.EPOCH),
+      Map.entry(Throwable.class, new IllegalStateException("x")),
       Map.entry(Optional.class, Optional.empty()),
       Map.entry(Set.class, Set.of()),
       Map.entry(List.class, List.of()),
@@ -65,11 +88,11 @@ public final class NullArguments {
   public NullArguments() {}
 
   /**
-   * Sets the value that is passed for parameters of a type.
+   * Sets the object that is passed for parameters of a type, and whose methods are called if the module exports the type.
    *
-   * @param type the parameter's type
+   * @param type the type
    * @param sample an object of it
-   * @param <T> the parameter's type
+   * @param <T> the type
    * @return this
    */
   public <T> NullArguments with(Class<T> type, T sample) {
@@ -78,25 +101,20 @@ public final class NullArguments {
   }
 
   /**
-   * Tries the constructors and the static methods of a class.
+   * Tries all public types that a module exports to all; a type that is added later is tried without being named.
    *
-   * @param type the class
+   * @param type one of the module's types
    * @return this
    */
-  public NullArguments of(Class<?> type) {
-    return tryAll(type, null);
-  }
-
-  /**
-   * Tries the public constructors and all public methods of a class.
-   *
-   * @param type the class
-   * @param instance whose methods are called
-   * @param <T> the class
-   * @return this
-   */
-  public <T> NullArguments of(Class<T> type, T instance) {
-    return tryAll(type, instance);
+  public NullArguments ofModule(Class<?> type) {
+    try {
+      for (Class<?> each : exportedBy(type)) {
+        tryAll(each);
+      }
+    } catch (IOException | URISyntaxException | ReflectiveOperationException e) {
+      throw new LinkageError("the module of " + type, e);
+    }
+    return this;
   }
 
   /**
@@ -110,31 +128,95 @@ public final class NullArguments {
     assertTrue(tried >= atLeast, () -> "only " + tried + " were tried");
   }
 
-  private NullArguments tryAll(Class<?> type, @Nullable Object instance) {
-    List<Executable> all = new ArrayList<>(List.of(type.getConstructors()));
-    Stream.of(type.getMethods())
-        .filter(method -> method.getDeclaringClass().getName().startsWith("io.holdfast"))
-        .filter(method -> instance != null || Modifier.isStatic(method.getModifiers()))
-        .filter(method -> !method.isSynthetic() && !method.getName().equals("equals"))
-        .filter(method -> !isOf(LockStore.class, method) && !isOf(LockStoreFactory.class, method))
-        .forEach(all::add);
-    for (Executable each : all) {
-      for (int i = 0; i < each.getParameterCount(); i++) {
-        boolean mayBeNull =
-            each.getAnnotatedParameterTypes()[i].isAnnotationPresent(Nullable.class);
-        if (!each.getParameterTypes()[i].isPrimitive() && !mayBeNull) {
-          tryOne(each, instance, i);
+  /** Tests run on the class path, where no type knows its module: the compiled one, a folder or a jar, is read. */
+  private static List<Class<?>> exportedBy(Class<?> one)
+      throws IOException, URISyntaxException, ClassNotFoundException {
+    Path compiled =
+        Path.of(one.getProtectionDomain().getCodeSource().getLocation().toURI());
+    if (Files.isDirectory(compiled)) {
+      return exportedIn(compiled, one.getClassLoader());
+    }
+    try (FileSystem jar = FileSystems.newFileSystem(compiled)) {
+      return exportedIn(jar.getPath("/"), one.getClassLoader());
+    }
+  }
+
+  private static List<Class<?>> exportedIn(Path root, ClassLoader loader)
+      throws IOException, ClassNotFoundException {
+    Predicate<String> exported = exportedPackages(root);
+    List<Class<?>> types = new ArrayList<>();
+    try (Stream<Path> files = Files.walk(root)) {
+      for (Path file : files.filter(each -> each.toString().endsWith(".class")).toList()) {
+        String path =
+            root.relativize(file).toString().replace(root.getFileSystem().getSeparator(), ".");
+        String name = path.substring(0, path.length() - ".class".length());
+        if (exported.test(name.substring(0, Math.max(0, name.lastIndexOf('.'))))) {
+          types.add(Class.forName(name, false, loader));
         }
       }
     }
-    return this;
+    types.removeIf(each -> !isPublic(each));
+    return types;
   }
 
-  private static boolean isOf(Class<?> type, Method method) {
-    return type.isAssignableFrom(method.getDeclaringClass())
-        && Stream.of(type.getMethods())
+  /** The packages that are exported to all: each of them in a module that has no descriptor. */
+  private static Predicate<String> exportedPackages(Path root) throws IOException {
+    Path descriptor = root.resolve("module-info.class");
+    if (!Files.exists(descriptor)) {
+      return name -> true;
+    }
+    try (InputStream in = Files.newInputStream(descriptor)) {
+      return ModuleDescriptor.read(in).exports().stream()
+          .filter(each -> !each.isQualified())
+          .map(ModuleDescriptor.Exports::source)
+          .collect(Collectors.toSet())::contains;
+    }
+  }
+
+  private static boolean isPublic(Class<?> type) {
+    Class<?> outer = type.getDeclaringClass();
+    return Modifier.isPublic(type.getModifiers()) && (outer == null || isPublic(outer));
+  }
+
+  private void tryAll(Class<?> type) throws ReflectiveOperationException {
+    for (Constructor<?> each : type.getConstructors()) {
+      tryEach(each, null);
+    }
+    for (Method each : type.getMethods()) {
+      if (each.getDeclaringClass().getName().startsWith("io.holdfast")
+          && !each.isSynthetic()
+          && !each.getName().equals("equals")
+          && !isCalledByTheClient(each)
+          && !refusing(each).isEmpty()) {
+        tryEach(each, Modifier.isStatic(each.getModifiers()) ? null : sample(type));
+      }
+    }
+  }
+
+  private void tryEach(Executable each, @Nullable Object instance) {
+    for (int i : refusing(each)) {
+      tryOne(each, instance, i);
+    }
+  }
+
+  /** The parameters that are to refuse null. */
+  private static List<Integer> refusing(Executable each) {
+    return IntStream.range(0, each.getParameterCount())
+        .filter(i -> !each.getParameterTypes()[i].isPrimitive())
+        .filter(i -> !each.getAnnotatedParameterTypes()[i].isAnnotationPresent(Nullable.class))
+        .boxed()
+        .toList();
+  }
+
+  private static boolean isCalledByTheClient(Method method) {
+    Class<?> type = method.getDeclaringClass();
+    return (type.isAnnotationPresent(FunctionalInterface.class)
+            && Modifier.isAbstract(method.getModifiers()))
+        || BETWEEN_STORE_AND_ENGINE.stream()
+            .filter(each -> each.isAssignableFrom(type))
+            .flatMap(each -> Stream.of(each.getMethods()))
             .anyMatch(each -> each.getName().equals(method.getName())
-                && List.of(each.getParameterTypes()).equals(List.of(method.getParameterTypes())));
+                && Arrays.equals(each.getParameterTypes(), method.getParameterTypes()));
   }
 
   private void tryOne(Executable each, @Nullable Object instance, int at) {
@@ -168,7 +250,7 @@ public final class NullArguments {
       Executable each, @Nullable Object instance, @Nullable Object[] arguments)
       throws ReflectiveOperationException {
     if (each instanceof Method method) {
-      return method.invoke(Modifier.isStatic(method.getModifiers()) ? null : instance, arguments);
+      return method.invoke(instance, arguments);
     }
     return ((Constructor<?>) each).newInstance(arguments);
   }
