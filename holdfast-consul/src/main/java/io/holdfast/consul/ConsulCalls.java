@@ -104,10 +104,20 @@ final class ConsulCalls {
 
   /** Reads a key that a majority agrees to. */
   CompletableFuture<ConsulEntry> get(String key) {
+    return get(key, true);
+  }
+
+  /** The same for a claim that waits: no hold depends on it, and its failure is not told as a disturbance. */
+  CompletableFuture<ConsulEntry> look(String key) {
+    return get(key, false);
+  }
+
+  private CompletableFuture<ConsulEntry> get(String key, boolean disturbs) {
+    String path = "/v1/kv/" + encode(key) + "?consistent";
     return ask(
-        "GET",
-        "/v1/kv/" + encode(key) + "?consistent",
-        "",
+        http::send,
+        disturbs,
+        new ConsulHttp.Question("GET", path, "", timeout),
         status -> status == OK || status == NOT_FOUND,
         response -> entry(key, response));
   }

@@ -27,6 +27,9 @@ final class ConsulWait {
   private static final Duration PAUSE = Duration.ofMillis(200);
   private static final Duration LOOKS_EVERY = Duration.ofMillis(500);
 
+  /** And less often after failures. */
+  private static final Duration LOOKS_AT_LEAST_EVERY = Duration.ofSeconds(4);
+
   private final ConsulContext context;
   private final ConsulClaim claim;
   private final Duration wait;
@@ -135,13 +138,19 @@ final class ConsulWait {
   }
 
   private void look(long holder) {
-    context.later(LOOKS_EVERY, () -> {
+    look(holder, LOOKS_EVERY);
+  }
+
+  private void look(long holder, Duration pause) {
+    context.later(pause, () -> {
       if (!isClosed()) {
         Moment before = context.runtime.ticker().now();
-        CompletionStage<ConsulEntry> stage = context.calls.get(claim.key);
+        CompletionStage<ConsulEntry> stage = context.calls.look(claim.key);
         stage.whenComplete((entry, failure) -> {
           if (failure != null) {
-            look(holder);
+            Duration longer = pause.multipliedBy(2);
+            look(
+                holder, longer.compareTo(LOOKS_AT_LEAST_EVERY) < 0 ? longer : LOOKS_AT_LEAST_EVERY);
           } else {
             saw(entry, holder, entry.index(), holder, before);
           }

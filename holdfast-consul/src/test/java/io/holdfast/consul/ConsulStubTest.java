@@ -186,6 +186,42 @@ class ConsulStubTest {
     assertThat(engine.told).doesNotContain("disturbed");
   }
 
+  /** A claim beyond the most that may have a query under way looks now and then; that this fails says nothing of holds. */
+  @Test
+  void lookInPlaceOfAQuery_thatFails_disturbsNoHold() {
+    ConsulStore store = store("");
+    Claim mine = claim();
+    grant(store, mine);
+    CountDownLatch over = new CountDownLatch(1);
+    AtomicBoolean fails = new AtomicBoolean();
+    AtomicInteger looks = new AtomicInteger();
+    for (StubAgent each : List.of(agent, other)) {
+      each.script = asked -> {
+        if (asked.isFor("?index=")) {
+          StubbedConsul.hang(over);
+        }
+        boolean isLook = asked.method().equals("GET") && asked.path().endsWith("?consistent");
+        if (!isLook || !fails.get()) {
+          return Optional.empty();
+        }
+        looks.incrementAndGet();
+        return Optional.of(StubAgent.Reply.NONE);
+      };
+    }
+    try {
+      for (int i = 0; i < 65; i++) {
+        assertThat(Await.value(attempt(store, claim(), Mode.QUEUE)))
+            .isInstanceOf(Answer.Busy.class);
+      }
+      fails.set(true);
+      Await.until("it looks, and again", () -> looks.get() >= 2);
+      assertThat(StubbedConsul.keep(store, mine)).isInstanceOf(Kept.Held.class);
+      assertThat(engine.told).doesNotContain("disturbed");
+    } finally {
+      over.countDown();
+    }
+  }
+
   /** The first question is asked again, of the next agent, when its time is up. */
   @Test
   void agentThatHangsAtFirst_isLeft() {

@@ -50,13 +50,23 @@ final class EtcdCalls {
   }
 
   CompletableFuture<TxnResponse> txn(List<Cmp> when, List<Op> then, List<Op> otherwise) {
-    return ask(() -> {
-      Txn txn = client.getKVClient().txn();
-      return txn.If(when.toArray(Cmp[]::new))
-          .Then(then.toArray(Op[]::new))
-          .Else(otherwise.toArray(Op[]::new))
-          .commit();
-    });
+    return ask(() -> commit(when, then, otherwise));
+  }
+
+  /**
+   * The same for a claim that asks for its place: the queue may be long, no hold depends on it, and its failure is not told as a
+   * disturbance.
+   */
+  CompletableFuture<TxnResponse> look(List<Cmp> when, List<Op> then, List<Op> otherwise) {
+    return ask(() -> commit(when, then, otherwise), false);
+  }
+
+  private CompletableFuture<TxnResponse> commit(List<Cmp> when, List<Op> then, List<Op> otherwise) {
+    Txn txn = client.getKVClient().txn();
+    return txn.If(when.toArray(Cmp[]::new))
+        .Then(then.toArray(Op[]::new))
+        .Else(otherwise.toArray(Op[]::new))
+        .commit();
   }
 
   /** Begins a lease. One that is refused for want of space may have begun all the same: it ends unused. */

@@ -265,11 +265,11 @@ final class EtcdQueues {
     return unchanged.isEmpty()
         ? context
             .calls
-            .txn(List.of(), reads, List.of())
+            .look(List.of(), reads, List.of())
             .thenApply(seen -> Optional.of(seen.getGetResponses()))
         : context
             .calls
-            .txn(unchanged, List.of(), reads)
+            .look(unchanged, List.of(), reads)
             .thenApply(seen ->
                 seen.isSucceeded() ? Optional.empty() : Optional.of(seen.getGetResponses()));
   }

@@ -157,6 +157,7 @@ class EtcdQueuesTest {
     assertThat(Await.value(first.asked()).before()).isNull();
     assertThat(Await.failure(second)).isNotNull();
     assertThat(Await.failure(third)).isNotNull();
+    assertThat(etcd.engine.told).doesNotContain("disturbed");
     assertIs(Await.value(place(queues, 1)).before(), 0);
   }
 
