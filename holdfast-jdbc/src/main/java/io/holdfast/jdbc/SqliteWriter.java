@@ -104,8 +104,8 @@ final class SqliteWriter {
     int served;
     do {
       backoff.reset();
-      fill(batch);
       try {
+        fill(batch);
         while (!tryAll(batch)) {
           backoff.pause();
           keptOut(batch);

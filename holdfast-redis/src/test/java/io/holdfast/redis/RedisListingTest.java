@@ -24,7 +24,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** Locks are listed in a database that has many other keys. */
 @Tag("stores")
 @Tag("oldest")
-class ListingTest {
+class RedisListingTest {
   private static final Pattern SCANS = Pattern.compile("cmdstat_scan:calls=(\\d+)");
   private static final int OTHERS = 80_000;
   private static final int LOCKS = 2500;
