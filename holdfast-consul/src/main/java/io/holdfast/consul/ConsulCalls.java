@@ -107,7 +107,7 @@ final class ConsulCalls {
     return get(key, true);
   }
 
-  /** The same for a claim that waits: no hold depends on it, and its failure is not told as a disturbance. */
+  /** As {@link #get}, for a claim that waits: a failure is not reported as a disturbance, since no hold depends on it. */
   CompletableFuture<ConsulEntry> look(String key) {
     return get(key, false);
   }

@@ -23,8 +23,8 @@ final class ConsulSession {
   /** A new claim gets a session that has at least nine tenths left. */
   private static final int YOUNG = 10;
 
-  /** A renewal that was sent less than this ago, and is not answered yet, serves another caller too; of a short session, for less. */
-  private static final Duration RECENT = Duration.ofMillis(100);
+  /** How long an unanswered renewal is shared; less for a short session. */
+  private static final Duration SHARED_FOR = Duration.ofMillis(100);
 
   private final ConsulCalls calls;
   private final Ticker ticker;
@@ -76,7 +76,7 @@ final class ConsulSession {
 
     private final AtomicLong raises = new AtomicLong();
     private final SharedRequest<Boolean> renewal =
-        new SharedRequest<>(ticker, min(RECENT, length.dividedBy(YOUNG)));
+        new SharedRequest<>(ticker, min(SHARED_FOR, length.dividedBy(YOUNG)));
 
     Term(String id, Moment anchor) {
       this.id = id;
@@ -88,7 +88,7 @@ final class ConsulSession {
       return anchor;
     }
 
-    /** Renews it, with the callers that asked a moment ago; answers false if it has ended. */
+    /** Renews it, or shares a renewal that was just sent; answers false if the session has ended. */
     CompletableFuture<Boolean> renew() {
       return renewal.ask(before -> calls.renewSession(id).thenApply(renewed -> {
         if (renewed) {

@@ -27,7 +27,7 @@ final class ConsulWait {
   private static final Duration PAUSE = Duration.ofMillis(200);
   private static final Duration LOOKS_EVERY = Duration.ofMillis(500);
 
-  /** And less often after failures. */
+  /** The longest pause between looks, after failures. */
   private static final Duration LOOKS_AT_LEAST_EVERY = Duration.ofSeconds(4);
 
   private final ConsulContext context;

@@ -186,7 +186,7 @@ class ConsulStubTest {
     assertThat(engine.told).doesNotContain("disturbed");
   }
 
-  /** A claim beyond the most that may have a query under way looks now and then; that this fails says nothing of holds. */
+  /** A claim beyond the most that may have a query under way looks now and then; if that fails, no hold is at risk. */
   @Test
   void lookInPlaceOfAQuery_thatFails_disturbsNoHold() {
     ConsulStore store = store("");

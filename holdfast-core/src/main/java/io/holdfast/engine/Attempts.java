@@ -41,6 +41,9 @@ final class Attempts {
   /** The newest of the requests whose answer was that the claim is not granted. */
   private int denied;
 
+  /** The request whose answer was believed that it is. */
+  private int granted;
+
   /** Whether the newest attempt is neither answered nor given up. */
   private boolean inFlight;
 
@@ -95,9 +98,24 @@ final class Attempts {
     denied = Math.max(denied, number);
   }
 
+  /** The answer to a request was that the claim is granted, and was believed. */
+  void granted(int number) {
+    granted = number;
+  }
+
+  /** The store granted the claim by a message, which no request that was sent before says anything of. */
+  void pushed() {
+    granted = sent;
+  }
+
+  /** Whether a request that was sent later than the one that was granted had another answer. */
+  boolean isGrantInDoubt() {
+    return denied > granted;
+  }
+
   /**
-   * Whether the answer to a request that the claim is granted is no news: a later request was told otherwise. The grant may have
-   * been ended between the two by an operator, and the lock be another's by now.
+   * Whether the answer "granted" to a request is outdated: a later request was answered that the claim is not granted. An operator
+   * may have ended the grant in between, and another process may hold the lock.
    */
   boolean isOutdated(int number) {
     return number < denied;
@@ -218,9 +236,6 @@ final class Attempts {
       // also if it was given up meanwhile, and whatever a later attempt is answered
       leftWaiter |= claimant.mode == Mode.QUEUE && answer instanceof Answer.Busy;
       wasGranted |= answer instanceof Answer.Granted;
-      if (answer instanceof Answer.Busy) {
-        denied(number);
-      }
       claimant.attemptAnswered(answer, failure, number, newest, later);
     } finally {
       claimant.lane.lock.unlock();

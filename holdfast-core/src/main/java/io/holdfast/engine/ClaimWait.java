@@ -98,10 +98,8 @@ final class ClaimWait {
     if (kept instanceof Kept.Held answer) {
       claimant.grantAnswered(number, answer.grant(), later);
     } else if (kept instanceof Kept.Gone) {
-      claimant.attempts.denied(number);
       claimant.ask(later);
     } else if (kept instanceof Kept.Queued) {
-      claimant.attempts.denied(number);
       trouble = null;
       claimant.wakeAt(engine.ticker.nanos() + engine.refreshNanos());
     } else {

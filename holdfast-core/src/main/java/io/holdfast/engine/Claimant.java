@@ -164,6 +164,9 @@ final class Claimant extends Alarm {
       int number,
       boolean newest,
       Later later) {
+    if (answer instanceof Answer.Busy) {
+      denied(number, later);
+    }
     if (phase == Phase.ENDING) {
       if (newest) {
         ending().attemptAnswered(answer, later);
@@ -182,10 +185,20 @@ final class Claimant extends Alarm {
 
   /** A request's answer was that the claim is granted. */
   void grantAnswered(int number, Grant grant, Later later) {
-    if (!attempts.isOutdated(number)) {
-      granted(grant, later);
-    } else if (isWaiting()) {
+    if (attempts.isOutdated(number)) {
       waiting().lookAgain(later);
+    } else {
+      attempts.granted(number);
+      granted(grant, later);
+    }
+  }
+
+  /** A request's answer was that the claim is not granted. If an earlier one's was believed that it is, a renewal will tell. */
+  private void denied(int number, Later later) {
+    attempts.denied(number);
+    if (phase == Phase.HELD && tenure != null && attempts.isGrantInDoubt()) {
+      attempts.granted(number);
+      tenure.renewNow(later);
     }
   }
 
@@ -201,7 +214,7 @@ final class Claimant extends Alarm {
     }
     boolean waitedForOthers = waiting != null && waiting.waitedForOthers();
     waiting = null;
-    boolean over = lane.holding.isNewerThan(grant) || lane.engine.isClosed();
+    boolean over = lane.holding.isNewerThan(claim.id(), grant) || lane.engine.isClosed();
     Request request = lane.claims.takerOf(this);
     if (over || request == null) {
       refuseGrant(null, later);
@@ -226,6 +239,7 @@ final class Claimant extends Alarm {
   void pushed(Grant grant) {
     lane.step(later -> {
       if (isOpen()) {
+        attempts.pushed();
         granted(grant, later);
       }
     });
@@ -270,6 +284,9 @@ final class Claimant extends Alarm {
     Later later = new Later();
     lane.lock.lock();
     try {
+      if (during == null && (kept instanceof Kept.Gone || kept instanceof Kept.Queued)) {
+        denied(number, later);
+      }
       if (phase == Phase.HELD && tenure != null) {
         if (during == tenure) {
           tenure.renewalAnswered(number);
@@ -322,7 +339,7 @@ final class Claimant extends Alarm {
     lane.step(later -> {
       if (phase == Phase.HELD && tenure != null) {
         if (works) {
-          tenure.restored(later);
+          tenure.renewNow(later);
         } else {
           tenure.disturbed(later);
         }

@@ -5,6 +5,7 @@ import io.holdfast.HoldState;
 import io.holdfast.LockEvent;
 import io.holdfast.LossReason;
 import io.holdfast.Moment;
+import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.Grant;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -31,6 +32,9 @@ final class Holding {
 
   private long newestNanos;
 
+  /** The last claim that this client had made by then. */
+  private long newestClaim;
+
   Holding(Lane lane) {
     this.lane = lane;
   }
@@ -50,13 +54,16 @@ final class Holding {
   }
 
   /**
-   * Whether this process holds, or has held, what was granted after a grant, which is therefore over: its answer was late. A
-   * grant that was asked for since is none of those, though its revision be less: the store has forgotten the others.
+   * Whether this process holds, or has held, what was granted after a claim's grant, which is therefore over: its answer was late.
+   * A grant that was asked for since is none of those, though its revision be less: the store has forgotten the others. The
+   * anchor alone does not tell, since a shared lease's is older than the claim.
    */
-  boolean isNewerThan(Grant grant) {
+  boolean isNewerThan(ClaimId claim, Grant grant) {
     long revision = grant.revision();
+    boolean mayHaveBeenBefore =
+        claim.number() <= newestClaim && grant.anchor().nanos() - newestNanos < 0;
     return (tenure != null && tenure.revision > revision)
-        || (newestRevision > revision && grant.anchor().nanos() - newestNanos < 0);
+        || (newestRevision > revision && mayHaveBeenBefore);
   }
 
   /** Returns the claim that holds the lock, with a current hold or without. */
@@ -107,6 +114,7 @@ final class Holding {
     tenure = fresh;
     newestRevision = grant.revision();
     newestNanos = lane.engine.ticker.nanos();
+    newestClaim = lane.engine.registry.lastClaim();
     beginTurn(grant.othersWait(), waitedForOthers);
     countPassedOn();
     lane.claims.began(fresh.claimant, later);

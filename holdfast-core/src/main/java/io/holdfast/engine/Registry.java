@@ -43,6 +43,11 @@ final class Registry implements StoreEvents {
     return claimant;
   }
 
+  /** The number of the claim that was made last. */
+  long lastClaim() {
+    return numbers.get();
+  }
+
   private Holder holder(Request asking) {
     Holder last = lastHolder;
     if (last != null

@@ -192,7 +192,7 @@ final class Tenure extends Term {
   }
 
   /** The connection works again: a lease that is renewed is renewed now. */
-  void restored(Later later) {
+  void renewNow(Later later) {
     if (renews()) {
       renew(claimant.lane.engine.ticker.nanos(), later);
       schedule(claimant.lane.engine.ticker.now());

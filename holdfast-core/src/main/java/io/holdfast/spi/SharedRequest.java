@@ -12,11 +12,11 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request whose answer serves all callers that ask while it is under way. A thousand waiters that share a session would else
- * send one renewal each to a server that is slow to answer, and keep it slow.
+ * A request whose answer serves all callers that ask while it is under way. A thousand waiters that share a session would
+ * otherwise each send a renewal to a server that is slow to answer, and keep it slow.
  *
  * <p>A request that has had no answer for a while may have been lost: the next caller sends another one, which then serves those that
- * follow. An answer is never kept: what is asked behind it is sent.
+ * follow. An answer is not kept: a caller that asks after it sends a new request.
  *
  * <pre>{@code
  * SharedRequest<Boolean> renewal = new SharedRequest<>(ticker, Duration.ofMillis(100));
@@ -38,11 +38,12 @@ public final class SharedRequest<T> {
   private long sentAt;
 
   /**
-   * Makes one. Nothing is sent.
+   * Creates one without sending a request.
    *
    * @param ticker the local clocks
-   * @param sharedFor how long after it was sent a request without an answer serves further callers
+   * @param sharedFor how long an unanswered request is shared, from when it was sent
    * @throws NullPointerException if an argument is null
+   * @throws ArithmeticException if {@code sharedFor} is beyond 292 years
    */
   public SharedRequest(Ticker ticker, Duration sharedFor) {
     this.ticker = Objects.requireNonNull(ticker, "ticker");
@@ -52,8 +53,9 @@ public final class SharedRequest<T> {
   /**
    * Returns the answer to the request that is under way, or to one that is sent now.
    *
-   * @param send sends the request; is given the moment before that. What it throws fails the answer
-   * @return a future of this caller's own; completes and fails as the request does, and never if that gets no answer
+   * @param send sends the request; is given the moment before that. What it throws fails the returned future
+   * @return a new future for this caller, which completes or fails with the request. It has no time-out: if the request gets
+   *     no answer, it never completes. Cancelling it leaves the request and the other callers alone
    * @throws NullPointerException if {@code send} is null
    */
   public CompletableFuture<T> ask(Function<? super Moment, ? extends CompletionStage<T>> send) {
@@ -61,11 +63,12 @@ public final class SharedRequest<T> {
   }
 
   /**
-   * As {@link #ask(Function)}, but shares only a request that was sent at some moment or later.
+   * As {@link #ask(Function)}, but shares only a request that was sent no earlier than a moment.
    *
    * @param earliestNanos that moment, by {@link Ticker#nanos()}; {@link Long#MIN_VALUE} if any will do
-   * @param send sends the request; is given the moment before that. What it throws fails the answer
-   * @return a future of this caller's own; completes and fails as the request does, and never if that gets no answer
+   * @param send sends the request; is given the moment before that. What it throws fails the returned future
+   * @return a new future for this caller, which completes or fails with the request. It has no time-out: if the request gets
+   *     no answer, it never completes. Cancelling it leaves the request and the other callers alone
    * @throws NullPointerException if {@code send} is null
    */
   public CompletableFuture<T> ask(
@@ -101,8 +104,8 @@ public final class SharedRequest<T> {
   private CompletionStage<T> send(
       Function<? super Moment, ? extends CompletionStage<T>> send, Moment now) {
     try {
-      return send.apply(now);
-    } catch (RuntimeException failure) {
+      return Objects.requireNonNull(send.apply(now), "stage");
+    } catch (Throwable failure) {
       return CompletableFuture.failedFuture(failure);
     }
   }

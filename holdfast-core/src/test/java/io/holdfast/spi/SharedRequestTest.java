@@ -90,8 +90,8 @@ class SharedRequestTest {
     CompletableFuture<String> second = ask();
     IllegalStateException failure = new IllegalStateException("not so");
     sent.get(0).completeExceptionally(failure);
-    assertThatThrownBy(first::join).hasCause(failure);
-    assertThatThrownBy(second::join).hasCause(failure);
+    assertFailed(first, failure);
+    assertFailed(second, failure);
     CompletableFuture<String> unused = ask();
     assertThat(sent).hasSize(2);
   }
@@ -102,9 +102,27 @@ class SharedRequestTest {
     CompletableFuture<String> answer = request.ask(moment -> {
       throw failure;
     });
-    assertThatThrownBy(answer::join).hasCause(failure);
+    assertFailed(answer, failure);
     CompletableFuture<String> unused = ask();
     assertThat(sent).hasSize(1);
+  }
+
+  /** Also an Error, and a stage that is missing: callers that share the request would else wait. */
+  @Test
+  void whatIsNoAnswer_failsTheRequest() {
+    LinkageError error = new LinkageError("of a driver");
+    CompletableFuture<String> failed = request.ask(moment -> {
+      throw error;
+    });
+    assertFailed(failed, error);
+    assertThat(request.ask(this::none)).isCompletedExceptionally();
+    ask();
+    assertThat(sent).hasSize(1);
+  }
+
+  @SuppressWarnings("NullAway") // what no store should do
+  private CompletableFuture<String> none(Moment moment) {
+    return null;
   }
 
   /** One caller that gives its future up takes nothing away from the others. */
@@ -118,6 +136,11 @@ class SharedRequestTest {
     assertThat(second).isCompletedWithValue("answer");
     assertThat(third).isCompletedWithValue("answer");
     assertThat(sent).hasSize(1);
+  }
+
+  private static void assertFailed(CompletableFuture<String> future, Throwable why) {
+    assertThat(future).isCompletedExceptionally();
+    assertThatThrownBy(future::join).hasCause(why);
   }
 
   private CompletableFuture<String> ask() {

@@ -54,8 +54,8 @@ final class EtcdCalls {
   }
 
   /**
-   * The same for a claim that asks for its place: the queue may be long, no hold depends on it, and its failure is not told as a
-   * disturbance.
+   * As {@link #txn}, for a claim that asks for its place: a failure is not reported as a disturbance, since the queue may be too
+   * long, and no hold depends on it.
    */
   CompletableFuture<TxnResponse> look(List<Cmp> when, List<Op> then, List<Op> otherwise) {
     return ask(() -> commit(when, then, otherwise), false);

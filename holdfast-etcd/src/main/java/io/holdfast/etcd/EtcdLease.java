@@ -24,8 +24,8 @@ final class EtcdLease {
   /** A new claim gets a lease that has at least nine tenths left. */
   private static final int YOUNG = 10;
 
-  /** A renewal that was sent less than this ago, and is not answered yet, serves another caller too; of a short lease, for less. */
-  private static final Duration RECENT = Duration.ofMillis(100);
+  /** How long an unanswered renewal is shared; less for a short lease. */
+  private static final Duration SHARED_FOR = Duration.ofMillis(100);
 
   /** One that nobody has renewed for so many times its length ends by itself, if it has not. */
   private static final int ENDED = 4;
@@ -66,7 +66,7 @@ final class EtcdLease {
     volatile long epoch;
 
     private final SharedRequest<Moment> renewal =
-        new SharedRequest<>(ticker, min(RECENT, length.dividedBy(YOUNG)));
+        new SharedRequest<>(ticker, min(SHARED_FOR, length.dividedBy(YOUNG)));
 
     Term(long id, Moment anchor) {
       this.id = id;

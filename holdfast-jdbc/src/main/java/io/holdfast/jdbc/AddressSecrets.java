@@ -10,60 +10,72 @@ import java.sql.SQLRecoverableException;
 import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientConnectionException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What must not be shown of an address that a driver reads. A driver that does not understand an address quotes a piece of it,
- * and where it cuts is its own affair: a password with a parenthesis is one for us and two pieces for it. So each word of a
- * password is left out of what the driver says, unless the address shows that word elsewhere too.
+ * What must not be shown of an address that a driver reads. If a driver does not understand an address, it quotes a piece of it,
+ * and may split a password that we read as one. So every word of a password, of three characters or more, is masked in the
+ * driver's messages, unless the address shows the word elsewhere.
  */
 final class AddressSecrets {
-  /** Where a parameter begins; and its name, if that is one of a password. */
-  private static final Pattern PARAMETER = Pattern.compile(
-      "(?:^|[?&(),;])\\s*(?:([\\w.]*pass(?:word|wd|phrase)[\\w.]*)|[\\w.]+)\\s*=",
+  private static final String OF_A_PASSWORD = "([\\w.]*pass(?:word|wd|phrase)[\\w.]*)";
+
+  /** Where a parameter behind the question mark begins; group 1 is its name if it is a password's. */
+  private static final Pattern PARAMETER =
+      Pattern.compile("(?:^|&)(?:" + OF_A_PASSWORD + "|[\\w.]+)=", Pattern.CASE_INSENSITIVE);
+
+  /** The same of a host's parameter, which MySQL's and MariaDB's drivers take: other names may be a part of a password. */
+  private static final Pattern OF_A_HOST = Pattern.compile(
+      "[(),]\\s*(?:" + OF_A_PASSWORD
+          + "|host|port|address|user|protocol|path|type|priority|weight)\\s*=",
       Pattern.CASE_INSENSITIVE);
 
   private static final Pattern NO_WORD = Pattern.compile("[^\\p{L}\\p{N}]+");
 
-  /** A shorter word is in too many others. */
-  private static final int SHORTEST = 3;
+  /** Shorter words occur inside too many others. */
+  private static final int MIN_WORD_LENGTH = 3;
 
-  /** Causes may be a ring. */
-  private static final int DEEPEST = 20;
+  /** Causes may form a cycle. */
+  private static final int MAX_DEPTH = 20;
 
   private static final String HIDDEN = "***";
 
-  /** The longest first: one may be a part of another. */
-  private final List<String> words;
+  /** A driver says these whatever the password is: to mask them would show that it is one of them. */
+  private static final String DRIVERS_WORDS =
+      " password user authentication failed access denied using ";
 
-  private AddressSecrets(List<String> words) {
+  private static final String NO_LETTER_BEFORE = "(?<![\\p{L}\\p{N}])";
+  private static final String NO_LETTER_BEHIND = "(?![\\p{L}\\p{N}])";
+
+  /** The longest first: one may be a part of another. */
+  private final List<Pattern> words;
+
+  private AddressSecrets(List<Pattern> words) {
     this.words = words;
   }
 
   static AddressSecrets of(String url) {
-    StringBuilder open = new StringBuilder(url);
+    StringBuilder shown = new StringBuilder(url);
     List<String> secrets = new ArrayList<>();
     int host = url.indexOf("//") + 2;
-    int at = endOfLogin(url, host);
+    int question = url.indexOf('?');
+    int at = host < 2 ? -1 : endOfLogin(url, host);
     int colon = url.indexOf(':', host);
-    if (host >= 2 && colon >= 0 && colon < at) {
-      hide(colon + 1, at, open, secrets);
+    if (colon >= 0 && colon < at) {
+      hide(colon + 1, at, shown, secrets);
     }
-    Matcher parameter = PARAMETER.matcher(url);
-    int from = -1;
-    for (boolean found = true; found; ) {
-      found = parameter.find();
-      if (from >= 0) {
-        hide(from, found ? parameter.start() : url.length(), open, secrets);
-      }
-      from = found && parameter.group(1) != null ? parameter.end() : -1;
-    }
+    hideValues(OF_A_HOST.matcher(url), shown, secrets);
+    hideValues(PARAMETER.matcher(url).region(question + 1, url.length()), shown, secrets);
     TreeSet<String> words = new TreeSet<>(Comparator.comparingInt(String::length)
         .reversed()
         .thenComparing(Comparator.naturalOrder()));
@@ -73,27 +85,50 @@ final class AddressSecrets {
         words.addAll(List.of(NO_WORD.split(form)));
       }
     }
-    words.removeIf(each -> each.length() < SHORTEST || open.indexOf(each) >= 0);
-    return new AddressSecrets(List.copyOf(words));
+    shown.append(DRIVERS_WORDS);
+    words.removeIf(each -> each.length() < MIN_WORD_LENGTH || shown.indexOf(each) >= 0);
+    return new AddressSecrets(words.stream()
+        .map(each -> Pattern.compile(NO_LETTER_BEFORE + Pattern.quote(each) + NO_LETTER_BEHIND))
+        .toList());
   }
 
-  /** Returns where the {@code @} is behind user and password; -1 if there is none. A password may have one too, and a question mark. */
+  /** Where a value ends that is a password's is for the driver to know: at the next parameter at the latest. */
+  private static void hideValues(Matcher parameter, StringBuilder shown, List<String> secrets) {
+    int end = parameter.regionEnd();
+    int from = -1;
+    while (parameter.find()) {
+      if (from >= 0) {
+        hide(from, parameter.start(), shown, secrets);
+      }
+      from = parameter.group(1) == null ? -1 : parameter.end();
+    }
+    if (from >= 0) {
+      hide(from, end, shown, secrets);
+    }
+  }
+
+  /**
+   * Returns where the {@code @} is behind user and password; -1 if there is none. A password may have one too, and a question
+   * mark: then what is before that is no host and path.
+   */
   private static int endOfLogin(String url, int host) {
     int question = url.indexOf('?', host);
-    int at = url.lastIndexOf('@', question < 0 ? url.length() : question);
-    if (at > host || question < 0) {
-      return at;
+    int last = url.lastIndexOf('@');
+    if (question < 0 || last < question) {
+      return last < host ? -1 : last;
     }
-    int behind = url.indexOf('@', question);
+    int at = url.lastIndexOf('@', question);
+    int slash = url.indexOf('/', Math.max(host, at));
+    boolean hasPath = slash >= 0 && slash < question;
     int equals = url.indexOf('=', question);
-    boolean isParameter = equals >= 0 && equals < behind;
-    return isParameter ? -1 : url.lastIndexOf('@');
+    boolean isParameter = hasPath && equals >= 0 && equals < url.indexOf('@', question);
+    return isParameter ? (at < host ? -1 : at) : last;
   }
 
-  private static void hide(int from, int to, StringBuilder open, List<String> secrets) {
-    secrets.add(open.substring(from, to));
+  private static void hide(int from, int to, StringBuilder shown, List<String> secrets) {
+    secrets.add(shown.substring(from, to));
     for (int i = from; i < to; i++) {
-      open.setCharAt(i, ' ');
+      shown.setCharAt(i, ' ');
     }
   }
 
@@ -109,75 +144,73 @@ final class AddressSecrets {
   /** Returns a text without what must not be shown. */
   String without(String text) {
     String clean = text;
-    for (String each : words) {
-      clean = clean.replace(each, HIDDEN);
+    for (Pattern each : words) {
+      clean = each.matcher(clean).replaceAll(HIDDEN);
     }
     return clean;
   }
 
-  /** Returns the same failure, or if it or one of its causes quotes a password, one of its kind that does not. */
-  SQLException without(SQLException e) {
-    return quotes(e, 0) ? clean(e, 0) : e;
+  /**
+   * Throws a masked copy of an exception if it, or one that it carries, quotes a password. The copy of an {@link SQLException} has
+   * its type, SQLState and code.
+   */
+  void throwIfQuoted(Throwable e) throws SQLException {
+    if (quotes(e, Collections.newSetFromMap(new IdentityHashMap<>()))) {
+      throw clean(e, 0);
+    }
   }
 
-  /** As {@link #without(SQLException)}. */
-  RuntimeException without(RuntimeException e) {
-    return quotes(e, 0)
-        ? stackOf(e, new IllegalStateException(without(e.toString()), cleanCause(e, 0)))
-        : e;
-  }
-
-  private boolean quotes(@Nullable Throwable e, int depth) {
+  private boolean quotes(@Nullable Throwable e, Set<Throwable> seen) {
     return e != null
-        && depth < DEEPEST
+        && seen.add(e)
         && (isQuoting(e)
-            || quotes(e.getCause(), depth + 1)
-            || (e instanceof SQLException sql && quotes(sql.getNextException(), depth + 1))
-            || List.of(e.getSuppressed()).stream().anyMatch(each -> quotes(each, depth + 1)));
+            || quotes(e.getCause(), seen)
+            || (e instanceof SQLException sql && quotes(sql.getNextException(), seen))
+            || Stream.of(e.getSuppressed()).anyMatch(each -> quotes(each, seen)));
   }
 
   private boolean isQuoting(Throwable e) {
-    String said = e.toString();
+    String said = said(e);
     return !without(said).equals(said);
   }
 
-  /** What follows it, and what was suppressed, is left out. */
+  private static String said(Throwable e) {
+    return Objects.requireNonNullElse(e.getMessage(), "");
+  }
+
+  private SQLException clean(Throwable e, int depth) {
+    SQLException same = e instanceof SQLException sql
+        ? clean(sql, depth)
+        : new SQLException(e.getClass().getName() + ": " + without(said(e)), cleanCause(e, depth));
+    same.setStackTrace(e.getStackTrace());
+    return same;
+  }
+
+  /** Leaves out the next and the suppressed exceptions. */
   private SQLException clean(SQLException e, int depth) {
-    String message = without(Objects.requireNonNullElse(e.getMessage(), ""));
+    String message = without(said(e));
     String state = e.getSQLState();
     int code = e.getErrorCode();
     Throwable cause = cleanCause(e, depth);
-    SQLException same;
     if (e instanceof SQLTimeoutException) {
-      same = new SQLTimeoutException(message, state, code, cause);
-    } else if (e instanceof SQLTransientConnectionException) {
-      same = new SQLTransientConnectionException(message, state, code, cause);
-    } else if (e instanceof SQLInvalidAuthorizationSpecException) {
-      same = new SQLInvalidAuthorizationSpecException(message, state, code, cause);
-    } else if (e instanceof SQLNonTransientConnectionException) {
-      same = new SQLNonTransientConnectionException(message, state, code, cause);
-    } else if (e instanceof SQLRecoverableException) {
-      same = new SQLRecoverableException(message, state, code, cause);
-    } else {
-      same = new SQLException(message, state, code, cause);
+      return new SQLTimeoutException(message, state, code, cause);
     }
-    return stackOf(e, same);
+    if (e instanceof SQLTransientConnectionException) {
+      return new SQLTransientConnectionException(message, state, code, cause);
+    }
+    if (e instanceof SQLInvalidAuthorizationSpecException) {
+      return new SQLInvalidAuthorizationSpecException(message, state, code, cause);
+    }
+    if (e instanceof SQLNonTransientConnectionException) {
+      return new SQLNonTransientConnectionException(message, state, code, cause);
+    }
+    return e instanceof SQLRecoverableException
+        ? new SQLRecoverableException(message, state, code, cause)
+        : new SQLException(message, state, code, cause);
   }
 
   private @Nullable Throwable cleanCause(Throwable e, int depth) {
     Throwable cause = e.getCause();
-    if (cause == null || depth >= DEEPEST) {
-      return null;
-    }
-    if (cause instanceof SQLException sql) {
-      return clean(sql, depth + 1);
-    }
-    return stackOf(
-        cause, new IllegalStateException(without(cause.toString()), cleanCause(cause, depth + 1)));
-  }
-
-  private static <T extends Throwable> T stackOf(Throwable e, T same) {
-    same.setStackTrace(e.getStackTrace());
-    return same;
+    return cause == null || depth == MAX_DEPTH ? null : clean(cause, depth + 1);
   }
 }

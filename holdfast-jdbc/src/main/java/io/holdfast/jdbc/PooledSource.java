@@ -113,10 +113,9 @@ final class PooledSource implements JdbcSource {
   public Connection connect() throws SQLException {
     try {
       return borrowed();
-    } catch (SQLException e) {
-      throw secrets.without(e);
-    } catch (RuntimeException e) {
-      throw secrets.without(e);
+    } catch (Throwable e) {
+      secrets.throwIfQuoted(e);
+      throw e;
     }
   }
 
@@ -225,10 +224,9 @@ final class PooledSource implements JdbcSource {
     LoginLimits.of(url).forEach(properties::setProperty);
     try {
       return DriverManager.getConnection(url, properties);
-    } catch (SQLException e) {
-      throw secrets.without(e);
-    } catch (RuntimeException e) {
-      throw secrets.without(e);
+    } catch (Throwable e) {
+      secrets.throwIfQuoted(e);
+      throw e;
     }
   }
 

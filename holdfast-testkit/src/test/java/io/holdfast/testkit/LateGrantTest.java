@@ -4,8 +4,10 @@ package io.holdfast.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Hold;
+import io.holdfast.HoldState;
 import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
+import io.holdfast.Moment;
 import io.holdfast.memory.MemoryDatabase;
 import io.holdfast.memory.MemoryStore;
 import io.holdfast.spi.Answer;
@@ -15,21 +17,26 @@ import io.holdfast.spi.Ended;
 import io.holdfast.spi.Grant;
 import io.holdfast.spi.Kept;
 import io.holdfast.spi.Mode;
+import io.holdfast.spi.StoreEvents;
+import io.holdfast.spi.StoreRuntime;
+import io.holdfast.testkit.log.Warns;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Answers that a claim is granted and that come late. If a later request was told otherwise, an operator may have ended that grant
- * in between, and another process may have the lock.
+ * Late answers that a claim is granted. If a later request was answered that it is not, an operator may have ended the grant in
+ * between, and another process may hold the lock.
  */
 class LateGrantTest {
   private static final Answer BUSY = new Answer.Busy(true, Optional.empty(), Optional.empty());
@@ -58,7 +65,7 @@ class LateGrantTest {
   }
 
   @Test
-  void refreshOfBefore_grantsNothing_onceALaterOneFoundItQueued() {
+  void earlierRefresh_grantsNothing_onceALaterOneFoundItQueued() {
     Grant old = grant(1);
     store.attempts.get(0).complete(BUSY);
     refresh();
@@ -73,7 +80,7 @@ class LateGrantTest {
   }
 
   @Test
-  void refreshOfBefore_grantsNothing_onceALaterOneFoundTheClaimGone() {
+  void earlierRefresh_grantsNothing_onceALaterOneFoundTheClaimGone() {
     Grant old = grant(1);
     store.attempts.get(0).complete(BUSY);
     refresh();
@@ -90,7 +97,7 @@ class LateGrantTest {
   }
 
   @Test
-  void attemptOfBefore_grantsNothing_onceALaterOneWasBusy() {
+  void earlierAttempt_grantsNothing_onceALaterOneWasBusy() {
     Grant old = grant(1);
     clock.advance(TOO_LONG);
     store.attempts.get(1).complete(BUSY);
@@ -101,22 +108,66 @@ class LateGrantTest {
     assertThat(asked).isCompleted();
   }
 
-  /** Nothing was said to the contrary: it is the same claim. */
+  /** Nothing was said to the contrary yet: it is the same claim. If it is said later, the hold is renewed at once, which tells. */
   @Test
-  void attemptOfBefore_grants_whileTheLaterOneHasNoAnswer() {
+  @Warns("hold lost: GONE")
+  void earlierAttempt_grants_untilTheLaterOneIsBusy() {
     Grant late = grant(1);
     clock.advance(TOO_LONG);
     assertThat(store.attempts).hasSizeGreaterThan(1);
     store.attempts.get(0).complete(new Answer.Granted(late));
+    Hold hold = Await.value(asked);
+    assertThat(store.keeps).isEmpty();
+    store.attempts.get(1).complete(BUSY);
+    assertThat(store.keeps).hasSize(1);
+    store.keeps.get(0).complete(new Kept.Gone());
+    assertThat(hold.state()).isEqualTo(HoldState.LOST);
+  }
+
+  /** As it is where a message comes between: what a refresh found before it is older. */
+  @Test
+  void messageThatGrants_isNotInDoubt_forARefreshThatWasSentBefore() {
+    store.attempts.get(0).complete(BUSY);
+    refresh();
+    store.events().granted(store.claims.get(0), grant(1));
     assertThat(asked).isCompleted();
+    store.keeps.get(0).complete(new Kept.Queued());
+    assertThat(store.keeps).hasSize(1);
+  }
+
+  @Test
+  void earlierRefresh_grantsNothing_onceALaterOneFoundTheClaimGone_whileAnAttemptWasUnderWay() {
+    Grant old = grant(1);
+    store.attempts.get(0).complete(BUSY);
+    refresh();
+    clock.advance(TOO_LONG);
+    assertThat(store.keeps).hasSize(2);
+    store.events().lookAgain(store.claims.get(0));
+    assertThat(store.attempts).hasSize(2);
+    store.keeps.get(1).complete(new Kept.Gone());
+    clock.advance(REQUEST);
+    store.keeps.get(0).complete(new Kept.Held(old));
+    assertThat(asked).isNotDone();
+  }
+
+  /** The store has forgotten what it had, and counts from a shared lease's last renewal, which is older than both claims. */
+  @Test
+  void grantOfAStoreThatHasForgotten_isTaken_thoughItsAnchorIsOld() {
+    Moment renewed = clock.now();
+    clock.advance(Duration.ofMillis(1));
+    store.attempts.get(0).complete(new Answer.Granted(grant(10, renewed)));
+    assertThat(Await.value(asked).release()).isTrue();
+    CompletableFuture<Hold> next = holdfast.lock("job").acquireAsync();
+    store.attempts.get(1).complete(new Answer.Granted(grant(5, renewed)));
+    assertThat(next).isCompleted();
   }
 
   /**
-   * Another claim of this process has had the lock since that was asked; and of that grant's message, the request that it counts
-   * from is older still.
+   * After the refresh was sent, another claim of this process was granted, by a message whose lease counts from a request that is
+   * older still: the anchors do not order the two.
    */
   @Test
-  void grantOfBefore_isOver_onceThisProcessHadANewerOne() {
+  void earlierGrant_isOver_onceThisProcessHadANewerOne() {
     store.attempts.get(0).complete(BUSY);
     Grant pushed = grant(2);
     refresh();
@@ -144,20 +195,37 @@ class LateGrantTest {
   }
 
   private Grant grant(long revision) {
-    return new Grant(revision, clock.now(), Duration.ofSeconds(30), false);
+    return grant(revision, clock.now());
+  }
+
+  private static Grant grant(long revision, Moment anchor) {
+    return new Grant(revision, anchor, Duration.ofSeconds(30), false);
   }
 
   /** Its attempts and keeps are answered by the test; an end is one at once. */
   private static final class Scripted extends ForwardingStore {
     final List<CompletableFuture<Answer>> attempts = new ArrayList<>();
     final List<CompletableFuture<Kept>> keeps = new ArrayList<>();
+    final List<ClaimId> claims = new ArrayList<>();
+    private @Nullable StoreEvents events;
 
     Scripted(ManualClock clock) {
       super(new MemoryStore(new MemoryDatabase(clock)));
     }
 
+    StoreEvents events() {
+      return Objects.requireNonNull(events);
+    }
+
+    @Override
+    public void start(StoreRuntime runtime, StoreEvents told) {
+      events = told;
+      super.start(runtime, told);
+    }
+
     @Override
     public CompletionStage<Answer> attempt(Claim claim, Mode mode, Instant giveUpAt) {
+      claims.add(claim.id());
       CompletableFuture<Answer> answer = new CompletableFuture<>();
       attempts.add(answer);
       return answer;

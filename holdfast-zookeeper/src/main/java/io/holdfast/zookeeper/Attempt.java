@@ -127,7 +127,7 @@ final class Attempt {
         return failed("look at the lock", counted);
       }
       return counted.get().getNumChildren() == 0
-          ? create(coming(counted.get()))
+          ? create(nextNumber(counted.get()))
           : Link.agreed(link.agree(), link.queue(folder, counted)).thenCompose(this::look);
     });
   }
@@ -141,7 +141,7 @@ final class Attempt {
     }
     List<LockNode> queue = LockNode.queue(list.get().names());
     if (queue.isEmpty()) {
-      return create(coming(list.get().stat()));
+      return create(nextNumber(list.get().stat()));
     }
     if (queue.get(0).isLeaving() && ++looks < LOOKS) {
       return later(LOOK_AGAIN_NANOS << looks, this::lookFirst);
@@ -151,10 +151,10 @@ final class Attempt {
   }
 
   /**
-   * Returns the number that the next claim in a folder gets. ZooKeeper counts every child that comes and every one that goes;
-   * beyond 2^31 the sum has no sign.
+   * Returns the number that the next claim in a folder gets. ZooKeeper counts each creation and each removal of a child, so
+   * that the sum may pass 2^31: it is read as unsigned.
    */
-  static int coming(Stat folder) {
+  static int nextNumber(Stat folder) {
     return (folder.getCversion() + folder.getNumChildren()) >>> 1;
   }
 

@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
 final class ClaimCounts {
   private static final String SUBJECT = "claims";
   private static final String ADVICE =
-      "stop using the lock until the servers have removed the empty folder (about a minute), or delete it while no process"
-          + " holds the lock or waits for it: the count begins anew";
+      "stop using the lock until the servers have removed its empty folder (about a minute); or, while no process holds the"
+          + " lock or waits for it, delete the folder. The count then starts again";
 
   /** Half of what can be counted: at a thousand claims a second the other half lasts 12 days. */
   private static final int MANY = 1 << 30;
@@ -63,13 +63,13 @@ final class ClaimCounts {
           ? new Finding(
               Level.PROBLEM,
               SUBJECT,
-              "ZooKeeper can count no more claims in " + what + ": all are refused",
+              "ZooKeeper can count no more claims in " + what + ": new claims are refused",
               ADVICE)
           : new Finding(
               Level.WARNING,
               SUBJECT,
               "ZooKeeper can count " + left + " more claims in " + what
-                  + ", and then all are refused",
+                  + "; after those, new claims are refused",
               ADVICE);
     }
   }
@@ -85,7 +85,8 @@ final class ClaimCounts {
         .runtime()
         .scheduler()
         .schedule(
-            () -> over.complete("it takes more than " + patience.toMillis() + " ms"),
+            () -> over.complete("reading them takes more than " + patience.toMillis()
+                + " ms, the time of a request"),
             patience.toNanos());
     Link.unasked(
         LockFolders.walk(context.paths(), this::list, this::look).handle((nothing, failure) -> {
@@ -100,7 +101,7 @@ final class ClaimCounts {
     return String.valueOf((cause == null ? failure : cause).getMessage());
   }
 
-  /** Counts before it lists: over an answer that is too long, the client would break the connection that holds are on. */
+  /** Counts before it lists: if an answer is too long, ZooKeeper's client breaks the connection, which holds depend on. */
   private CompletableFuture<Reply<Children>> list(String bucket) {
     return link.stat(bucket).thenCompose(counted -> {
       if (!counted.isOk()) {
@@ -116,7 +117,7 @@ final class ClaimCounts {
     });
   }
 
-  /** One request after the other, so that no more is asked when the time is over, and the server is not flooded. */
+  /** Sends one request at a time: it can stop when the time is over, and does not flood the server. */
   private CompletableFuture<?> look(String bucket, List<String> names) {
     if (names.isEmpty() || over.isDone()) {
       return CompletableFuture.completedFuture(null);
@@ -140,7 +141,7 @@ final class ClaimCounts {
 
   private void count(String folder, OpResult result) {
     if (result instanceof GetDataResult found) {
-      int next = Attempt.coming(found.getStat());
+      int next = Attempt.nextNumber(found.getStat());
       if (next >= MANY) {
         String lock =
             name(folder, found.getData()).map(name -> " (lock " + name + ")").orElse("");
@@ -176,15 +177,15 @@ final class ClaimCounts {
           Level.WARNING,
           SUBJECT,
           all.size() - MOST_NAMED
-              + " more locks have had half of the claims that ZooKeeper can count",
-          "see to those above, and run doctor again"));
+              + " more locks have used at least half of the claims that ZooKeeper can count",
+          "deal with the locks above, then run doctor again"));
     }
     if (!why.isEmpty()) {
       findings.add(
           new Finding(
               Level.WARNING,
               SUBJECT,
-              "how many claims ZooKeeper has counted could not be seen for all locks: " + why,
+              "doctor could not read the claim count of every lock: " + why,
               "run doctor again; a lock whose count is at its end refuses claims, and says what to do"));
     }
     return findings;

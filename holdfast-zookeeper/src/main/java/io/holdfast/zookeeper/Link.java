@@ -41,8 +41,8 @@ final class Link {
   /** More are not remembered: they only save requests. */
   private static final int MOST_SHORT = 1_000;
 
-  /** A request to agree that was sent less than this ago, and is not answered yet, serves another claim too. */
-  private static final Duration RECENT = Duration.ofMillis(100);
+  /** How long an unanswered request to agree is shared. */
+  private static final Duration SHARED_FOR = Duration.ofMillis(100);
 
   private final ZooKeeperSession session;
   private final ZooKeeper handle;
@@ -57,7 +57,7 @@ final class Link {
   Link(ZooKeeperSession session, ZooKeeper handle, String nothing, Ticker ticker) {
     this.session = session;
     this.nothing = nothing;
-    this.agreement = new SharedRequest<>(ticker, RECENT);
+    this.agreement = new SharedRequest<>(ticker, SHARED_FOR);
     this.handle = handle;
     this.sessionId = handle.getSessionId();
   }
@@ -234,7 +234,7 @@ final class Link {
     return delete(nothing, -1);
   }
 
-  /** As {@link #agree}, or the same that another claim has asked for a moment ago. */
+  /** As {@link #agree}, but shares a request that another claim has just sent. */
   CompletableFuture<Reply<Boolean>> agreeTogether() {
     return agreement.ask(sent -> agree());
   }

@@ -72,8 +72,8 @@ record LockNode(
   }
 
   /** Returns how many claims can still be counted in a folder whose next one gets that number. */
-  static int left(int coming) {
-    return Math.max(0, LAST_SEQUENCE - coming + 1);
+  static int left(int nextNumber) {
+    return Math.max(0, LAST_SEQUENCE - nextNumber + 1);
   }
 
   /** A try that was certainly not the first when it came: it leaves as soon as its client has seen that. */

@@ -42,7 +42,7 @@ record ZooKeeperContext(
     return runtime.ticker().elapsedNanos(agreed) < pushedNanos(claim) / 2;
   }
 
-  /** Returns a majority's last agreement on a request of the claim's session if it is fresh; else asks for one, with the other claims. */
+  /** Returns a majority's last agreement on a request of the claim's session if it is fresh; else asks for one, or shares one that was just sent. */
   CompletableFuture<Reply<Boolean>> recentAgreement(OwnClaim own, Link link) {
     Moment agreed = own.session.lastAgreed();
     return isFresh(agreed, own.claim)

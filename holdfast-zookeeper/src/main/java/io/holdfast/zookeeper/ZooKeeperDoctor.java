@@ -18,7 +18,7 @@ import org.apache.zookeeper.data.Stat;
 
 /**
  * Looks at an ensemble with an operator's eyes: each server, the limits of sessions, what we may do below the root,
- * who else may, and which locks have had too many claims.
+ * which other users may do it, and which locks are running out of claim numbers.
  */
 final class ZooKeeperDoctor {
   private static final Duration PATIENCE = Duration.ofSeconds(4);

@@ -136,7 +136,7 @@ class CounterAtItsEndTest {
       assertThat(counts(client)).singleElement().satisfies(found -> {
         assertThat(found.level()).isEqualTo(Level.WARNING);
         assertThat(found.message()).contains(" 1072693248 ", folder, "(lock a)");
-        assertThat(found.advice()).contains("delete it");
+        assertThat(found.advice()).contains("delete the folder");
       });
       // of an empty folder, too
       client.end(claim, Duration.ZERO);
@@ -218,7 +218,7 @@ class CounterAtItsEndTest {
   private static void assertUnseen(List<Finding> found, String why) {
     assertThat(found).singleElement().satisfies(unseen -> {
       assertThat(unseen.level()).isEqualTo(Level.WARNING);
-      assertThat(unseen.message()).contains("could not be seen", why);
+      assertThat(unseen.message()).contains("could not read", why);
     });
   }
 }

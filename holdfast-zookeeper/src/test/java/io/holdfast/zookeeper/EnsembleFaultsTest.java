@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Servers of an ensemble are killed and paused while locks are held and waited for. */
-@Timeout(120)
+@Timeout(300)
 @Tag("all")
 class EnsembleFaultsTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
@@ -150,10 +150,10 @@ class EnsembleFaultsTest {
   @Test
   @MayWarn("the store did not confirm its end")
   void anyServerSilent_atAnyMomentBetweenRenewals_holdsGoOn() throws Exception {
-    // they are renewed 5 s after their grant, and every 5 s then
-    LockOptions options = LockOptions.builder().leaseFor(Duration.ofSeconds(15)).build();
+    // they are renewed some 8 s after their grant, and every 8 s then
+    LockOptions options = LockOptions.builder().leaseFor(Duration.ofSeconds(24)).build();
     int moments = 8;
-    Duration between = Duration.ofSeconds(5).dividedBy(moments);
+    Duration between = Duration.ofSeconds(8).dividedBy(moments);
     List<Renewing> all = new ArrayList<>();
     for (int i = 0; i < moments; i++) {
       all.add(new Renewing());
@@ -180,10 +180,12 @@ class EnsembleFaultsTest {
         Renewing one = all.get(i);
         int known = before.get(i);
         // the first of which may have been answered before
-        Await.until(
-            "it was renewed at the others",
-            () -> one.lost.get() != 0 || one.renewed.get() >= known + 2);
-        assertEquals(0, one.lost.get());
+        for (int more : List.of(1, 2)) {
+          Await.until(
+              "it was renewed at the others",
+              () -> one.lost.get() != 0 || one.renewed.get() >= known + more);
+          assertEquals(0, one.lost.get());
+        }
         assertTrue(holds.get(i).isValid());
       }
       each.process().resume();
@@ -201,8 +203,7 @@ class EnsembleFaultsTest {
     final AtomicInteger renewed = new AtomicInteger();
     final AtomicInteger lost = new AtomicInteger();
     final Holdfast holdfast = Holdfast.builder()
-        .store("zookeeper://" + ensemble.addresses() + root
-            + "?holdfast.longest-lease=15s&holdfast.tick=20s")
+        .store("zookeeper://" + ensemble.addresses() + root + "?holdfast.tick=20s")
         .storeRetryFor(Duration.ofSeconds(100))
         .listener(event -> {
           if (event instanceof LockEvent.Renewed) {

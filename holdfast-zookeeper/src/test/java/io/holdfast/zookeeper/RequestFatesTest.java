@@ -102,8 +102,8 @@ class RequestFatesTest {
   }
 
   /**
-   * The answer to an attempt is lost, its node is found, and waited with; then a copy of the attempt comes. The next attempt takes
-   * that one's node away: nothing would ask for it, and those behind it would wait.
+   * The answer to an attempt is lost; the client finds its node and waits with it. Then the server applies a copy of the attempt.
+   * The next attempt deletes the copy's node, which no claim would own, and behind which others would wait.
    */
   @Test
   void nodeOfACopy_isTakenAwayByTheNextAttempt() throws Exception {

@@ -52,7 +52,7 @@ import org.jspecify.annotations.Nullable;
  * public constructor, a constant of an enum, or for an interface an object that fails when it is used.
  */
 public final class NullArguments {
-  /** What is checked with, {@code copyOf} and {@code valueOf} among it, and what that calls. */
+  /** Types whose methods make the checks themselves, and what those call. */
   private static final Set<String> CHECKS = Set.of(
       "java.lang.Enum",
       "java.util.Objects",
@@ -62,7 +62,7 @@ public final class NullArguments {
       "java.util.List",
       "java.util.ImmutableCollections");
 
-  /** What the engine and the store call of each other, never with null: a check in every verb would be for nothing. */
+  /** Types whose methods only the engine and the store call on each other, never with null. */
   private static final Set<Class<?>> BETWEEN_STORE_AND_ENGINE =
       Set.of(LockStore.class, StoreEvents.class);
 

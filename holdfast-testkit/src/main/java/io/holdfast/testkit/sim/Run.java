@@ -34,7 +34,7 @@ public final class Run {
   private static final long STEPS_AT_MOST = 5_000_000;
   private static final long QUIET_AT_MOST = 60 * Setup.SECOND;
 
-  /** And so many leases: the last twenty in a queue may each keep the lock for half of one. */
+  /** Plus this many leases: the last twenty in a queue may each keep the lock for half of one. */
   private static final int QUIET_LEASES = 12;
 
   final SimWorld world;
