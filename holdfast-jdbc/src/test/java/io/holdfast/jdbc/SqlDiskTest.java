@@ -8,6 +8,7 @@ import io.holdfast.Hold;
 import io.holdfast.HoldLostException;
 import io.holdfast.HoldState;
 import io.holdfast.Holdfast;
+import io.holdfast.LockEvent;
 import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
@@ -24,6 +25,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -91,6 +93,38 @@ class SqlDiskTest {
         try (Hold again = other.lock(each.lockName(), LONG).tryAcquire().orElseThrow()) {
           assertThat(again.token()).isGreaterThan(each.token());
         }
+      }
+    }
+  }
+
+  /** What has a row goes on in its place, and is given back, while nothing new finds room. */
+  @ParameterizedTest
+  @EnumSource
+  void hold_isRenewedAndReleased_whileThereIsNoRoom(SqlKind kind) throws Exception {
+    AtomicInteger renewals = new AtomicInteger();
+    try (SqlServer server = kind.startOnASmallDisk(SIZE);
+        Holdfast client = SqlUnderTest.patient(SqlUnderTest.uri(server))
+            .listener(event -> {
+              if (event instanceof LockEvent.Renewed renewed
+                  && renewed.lockName().equals("held")) {
+                renewals.incrementAndGet();
+              }
+            })
+            .build()) {
+      LockOptions options =
+          LockOptions.builder().leaseFor(Duration.ofSeconds(15)).build();
+      Hold held = client.lock("held", options).acquire();
+      List<Hold> granted = fill(server, client);
+      int before = renewals.get();
+      Await.until("it was renewed, and again", () -> renewals.get() >= before + 2);
+      assertThat(held.state()).isEqualTo(HoldState.HELD);
+      assertThatThrownBy(() -> client.lock(name(granted.size()), LONG).tryAcquire())
+          .satisfies(SqlDiskTest::assertFull);
+      assertThat(held.release()).isTrue();
+      assertThat(client.admin().inspect("held")).isEmpty();
+      server.makeRoomOnDisk();
+      for (Hold each : granted) {
+        assertThat(each.release()).isTrue();
       }
     }
   }
