@@ -113,6 +113,15 @@ final class Attempts {
     return denied > granted;
   }
 
+  /** A renewal that was sent since has confirmed the grant. */
+  void confirmed() {
+    granted = Math.max(granted, denied);
+  }
+
+  boolean isNewest(int number) {
+    return number == sent;
+  }
+
   /**
    * Whether the answer "granted" to a request is outdated: a later request was answered that the claim is not granted. An operator
    * may have ended the grant in between, and another process may hold the lock.

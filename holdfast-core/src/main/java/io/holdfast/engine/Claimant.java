@@ -189,21 +189,28 @@ final class Claimant extends Alarm {
       waiting().lookAgain(later);
     } else {
       attempts.granted(number);
-      granted(grant, later);
+      boolean askedSince = attempts.isNewest(number) && lane.holding.isSinceTheNewest(askedNanos);
+      granted(grant, askedSince, later);
     }
   }
 
-  /** A request's answer was that the claim is not granted. If an earlier one's was believed that it is, a renewal will tell. */
+  /**
+   * A request's answer was that the claim is not granted. If an earlier one's was believed that it is, a renewal will tell; of a
+   * lease that is not renewed, its end.
+   */
   private void denied(int number, Later later) {
     attempts.denied(number);
     if (phase == Phase.HELD && tenure != null && attempts.isGrantInDoubt()) {
-      attempts.granted(number);
-      tenure.renewNow(later);
+      tenure.renewAnew(later);
     }
   }
 
-  /** The store granted the claim, in an answer, a push or a keep. */
-  void granted(Grant grant, Later later) {
+  /**
+   * The store granted the claim, in an answer, a push or a keep.
+   *
+   * @param askedSince whether that was certainly asked for when the newest grant of this process had been told
+   */
+  private void granted(Grant grant, boolean askedSince, Later later) {
     // a further attempt may be under way; it stays counted as unanswered, but nothing waits for it
     attempts.giveUp();
     Moment now = lane.engine.ticker.now();
@@ -214,7 +221,8 @@ final class Claimant extends Alarm {
     }
     boolean waitedForOthers = waiting != null && waiting.waitedForOthers();
     waiting = null;
-    boolean over = lane.holding.isNewerThan(claim.id(), grant) || lane.engine.isClosed();
+    boolean over =
+        lane.holding.isNewerThan(claim.id(), grant, askedSince) || lane.engine.isClosed();
     Request request = lane.claims.takerOf(this);
     if (over || request == null) {
       refuseGrant(null, later);
@@ -240,7 +248,7 @@ final class Claimant extends Alarm {
     lane.step(later -> {
       if (isOpen()) {
         attempts.pushed();
-        granted(grant, later);
+        granted(grant, lane.holding.isSinceTheNewest(grant.anchor().nanos()), later);
       }
     });
   }
@@ -288,10 +296,8 @@ final class Claimant extends Alarm {
         denied(number, later);
       }
       if (phase == Phase.HELD && tenure != null) {
-        if (during == tenure) {
-          tenure.renewalAnswered(number);
-        }
-        keptHeld(tenure, kept, during, later);
+        boolean newest = during == tenure && tenure.renewalAnswered(number);
+        keptHeld(tenure, kept, during, newest, later);
       } else if (isWaiting() && during == null) {
         waiting().kept(kept, failure, number, later);
       }
@@ -301,13 +307,20 @@ final class Claimant extends Alarm {
     later.run();
   }
 
-  private void keptHeld(Tenure held, Kept kept, @Nullable Tenure during, Later later) {
+  private void keptHeld(
+      Tenure held, Kept kept, @Nullable Tenure during, boolean newest, Later later) {
     if (kept instanceof Kept.Held answer && answer.grant().revision() == held.revision) {
+      if (newest) {
+        attempts.confirmed();
+      }
       lane.holding.othersWait(answer.grant().othersWait());
       held.renewed(answer.grant(), later);
       lane.holding.relay().passOnAfterRenewal(held, later);
     } else if (during == held && (kept instanceof Kept.Gone || kept instanceof Kept.Held)) {
       // another revision would mean that the store granted the claim anew: our grant is gone all the same
+      lane.holding.lose(held, LossReason.GONE, later);
+    } else if (during == held && kept instanceof Kept.Queued && attempts.isGrantInDoubt()) {
+      // a later attempt has queued the claim anew
       lane.holding.lose(held, LossReason.GONE, later);
     } else if (during == held) {
       held.renewalFailed();

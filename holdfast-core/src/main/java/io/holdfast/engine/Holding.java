@@ -53,17 +53,20 @@ final class Holding {
     return tenure;
   }
 
+  /** Whether a moment is not before the newest grant of this process was told. */
+  boolean isSinceTheNewest(long nanos) {
+    return nanos - newestNanos >= 0;
+  }
+
   /**
    * Whether this process holds, or has held, what was granted after a claim's grant, which is therefore over: its answer was late.
-   * A grant that was asked for since is none of those, though its revision be less: the store has forgotten the others. The
-   * anchor alone does not tell, since a shared lease's is older than the claim.
+   * A grant to a claim that was made since, or of a lock that is not held and was asked for since, is none of those, though its
+   * revision be less: the store has forgotten the others.
    */
-  boolean isNewerThan(ClaimId claim, Grant grant) {
-    long revision = grant.revision();
-    boolean mayHaveBeenBefore =
-        claim.number() <= newestClaim && grant.anchor().nanos() - newestNanos < 0;
-    return (tenure != null && tenure.revision > revision)
-        || (newestRevision > revision && mayHaveBeenBefore);
+  boolean isNewerThan(ClaimId claim, Grant grant, boolean askedSince) {
+    return newestRevision > grant.revision()
+        && claim.number() <= newestClaim
+        && (tenure != null || !askedSince);
   }
 
   /** Returns the claim that holds the lock, with a current hold or without. */

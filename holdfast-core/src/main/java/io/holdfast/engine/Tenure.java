@@ -139,11 +139,17 @@ final class Tenure extends Term {
     return true;
   }
 
-  /** A renewal was answered, one way or another; one that was given up before does not count. */
-  void renewalAnswered(int number) {
-    if (number == renewal) {
+  /**
+   * A renewal was answered, one way or another; one that was given up before does not count.
+   *
+   * @return whether it was the newest
+   */
+  boolean renewalAnswered(int number) {
+    boolean newest = number == renewal;
+    if (newest) {
       renewalUnderWay = false;
     }
+    return newest;
   }
 
   /** The renewal failed or was not understood: the next try is nearer than a whole interval. */
@@ -189,6 +195,12 @@ final class Tenure extends Term {
     if (holder != null && holder.state() == HoldState.HELD && renews()) {
       atRisk(claimant.lane.engine.ticker.now(), later);
     }
+  }
+
+  /** The grant is in doubt: what is told by a renewal that is under way may be older than the doubt. */
+  void renewAnew(Later later) {
+    renewalUnderWay = false;
+    renewNow(later);
   }
 
   /** The connection works again: a lease that is renewed is renewed now. */

@@ -48,6 +48,9 @@ final class AddressSecrets {
   /** Causes may form a cycle. */
   private static final int MAX_DEPTH = 20;
 
+  /** A failure that carries more is taken for one that quotes a password. */
+  private static final int MOST_LOOKED_AT = 100;
+
   private static final String HIDDEN = "***";
 
   /** A driver says these whatever the password is: to mask them would show that it is one of them. */
@@ -68,9 +71,9 @@ final class AddressSecrets {
     StringBuilder shown = new StringBuilder(url);
     List<String> secrets = new ArrayList<>();
     int host = url.indexOf("//") + 2;
-    int question = url.indexOf('?');
     int at = host < 2 ? -1 : endOfLogin(url, host);
     int colon = url.indexOf(':', host);
+    int question = url.indexOf('?', Math.max(0, at));
     if (colon >= 0 && colon < at) {
       hide(colon + 1, at, shown, secrets);
     }
@@ -86,9 +89,10 @@ final class AddressSecrets {
       }
     }
     shown.append(DRIVERS_WORDS);
-    words.removeIf(each -> each.length() < MIN_WORD_LENGTH || shown.indexOf(each) >= 0);
     return new AddressSecrets(words.stream()
+        .filter(each -> each.length() >= MIN_WORD_LENGTH)
         .map(each -> Pattern.compile(NO_LETTER_BEFORE + Pattern.quote(each) + NO_LETTER_BEHIND))
+        .filter(each -> !each.matcher(shown).find())
         .toList());
   }
 
@@ -163,7 +167,8 @@ final class AddressSecrets {
   private boolean quotes(@Nullable Throwable e, Set<Throwable> seen) {
     return e != null
         && seen.add(e)
-        && (isQuoting(e)
+        && (seen.size() > MOST_LOOKED_AT
+            || isQuoting(e)
             || quotes(e.getCause(), seen)
             || (e instanceof SQLException sql && quotes(sql.getNextException(), seen))
             || Stream.of(e.getSuppressed()).anyMatch(each -> quotes(each, seen)));

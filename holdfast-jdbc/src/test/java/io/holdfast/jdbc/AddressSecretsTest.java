@@ -159,6 +159,17 @@ class AddressSecretsTest {
   }
 
   @Test
+  void wordsOfSeveralPasswords_areMasked() {
+    AddressSecrets secrets = AddressSecrets.of(
+        "jdbc:mysql://me:a?sEcrEt@127.0.0.1:1/app?trustStorePassword=hIddEn&user=post");
+    assertThat(secrets.without("sEcrEt, hIddEn, post")).isEqualTo("***, ***, post");
+    // a part of a longer word that the address shows is another word
+    assertThat(AddressSecrets.of("jdbc:postgresql://127.0.0.1:1/app?password=post)ret")
+            .without("post, ret"))
+        .isEqualTo("***, ***");
+  }
+
+  @Test
   void addressWithoutAPassword_hidesNothing() {
     assertThat(AddressSecrets.of("jdbc:postgresql://127.0.0.1:1/app?user=me@corp")
             .without("me@corp at 127.0.0.1:1/app"))

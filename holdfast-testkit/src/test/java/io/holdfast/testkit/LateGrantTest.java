@@ -120,7 +120,40 @@ class LateGrantTest {
     assertThat(store.keeps).isEmpty();
     store.attempts.get(1).complete(BUSY);
     assertThat(store.keeps).hasSize(1);
-    store.keeps.get(0).complete(new Kept.Gone());
+    // that attempt has queued the claim
+    store.keeps.get(0).complete(new Kept.Queued());
+    assertThat(hold.state()).isEqualTo(HoldState.LOST);
+  }
+
+  /** What a renewal tells that was sent before is older than the doubt; one that was sent since settles it. */
+  @Test
+  void grantInDoubt_isRenewedOnceMore_andThenBelieved() {
+    Grant late = grant(1);
+    clock.advance(TOO_LONG);
+    store.attempts.get(0).complete(new Answer.Granted(late));
+    Hold hold = Await.value(asked);
+    clock.advance(Duration.ofSeconds(8));
+    assertThat(store.keeps).hasSize(1);
+    store.attempts.get(1).complete(BUSY);
+    assertThat(store.keeps).hasSize(2);
+    store.keeps.get(0).complete(new Kept.Held(grant(1)));
+    store.keeps.get(1).complete(new Kept.Held(grant(1)));
+    clock.advance(Duration.ofSeconds(11));
+    store.keeps.get(2).complete(new Kept.Queued());
+    assertThat(hold.isValid()).as("no doubt is left").isTrue();
+  }
+
+  @Test
+  @Warns("hold lost: GONE")
+  void grantInDoubt_isLost_thoughARenewalOfBeforeWasConfirmed() {
+    Grant late = grant(1);
+    clock.advance(TOO_LONG);
+    store.attempts.get(0).complete(new Answer.Granted(late));
+    Hold hold = Await.value(asked);
+    clock.advance(Duration.ofSeconds(8));
+    store.attempts.get(1).complete(BUSY);
+    store.keeps.get(0).complete(new Kept.Held(grant(1)));
+    store.keeps.get(1).complete(new Kept.Queued());
     assertThat(hold.state()).isEqualTo(HoldState.LOST);
   }
 
@@ -162,16 +195,31 @@ class LateGrantTest {
     assertThat(next).isCompleted();
   }
 
+  /** The same while this process believes that it holds the lock. */
+  @Test
+  @Warns("hold lost: GONE")
+  void grantOfAStoreThatHasForgotten_endsTheHoldThatItHasForgotten() {
+    store.attempts.get(0).complete(new Answer.Granted(grant(10)));
+    Hold forgotten = Await.value(asked);
+    CompletableFuture<Hold> next = holdfast
+        .lock(
+            "job",
+            LockOptions.builder().fair(true).leaseFor(Duration.ofSeconds(31)).build())
+        .acquireAsync();
+    store.attempts.get(1).complete(new Answer.Granted(grant(5)));
+    assertThat(next).isCompleted();
+    assertThat(forgotten.state()).isEqualTo(HoldState.LOST);
+  }
+
   /**
    * After the refresh was sent, another claim of this process was granted, by a message whose lease counts from a request that is
-   * older still: the anchors do not order the two.
+   * older still: the anchors do not order the two, but the time of the question does.
    */
   @Test
   void earlierGrant_isOver_onceThisProcessHadANewerOne() {
     store.attempts.get(0).complete(BUSY);
     Grant pushed = grant(2);
     refresh();
-    Grant old = grant(1);
     CompletableFuture<Hold> other = holdfast
         .lock(
             "job",
@@ -181,7 +229,8 @@ class LateGrantTest {
     store.attempts.get(1).complete(new Answer.Granted(pushed));
     assertThat(other).isCompleted();
     assertThat(Await.value(other).release()).isTrue();
-    store.keeps.get(0).complete(new Kept.Held(old));
+    // a shared lease's anchor may be younger than the question
+    store.keeps.get(0).complete(new Kept.Held(grant(1)));
     assertThat(asked).isNotDone();
     store.attempts.get(store.attempts.size() - 1).complete(new Answer.Granted(grant(3)));
     assertThat(asked).isCompleted();
