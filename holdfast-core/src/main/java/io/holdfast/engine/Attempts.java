@@ -103,9 +103,9 @@ final class Attempts {
     granted = number;
   }
 
-  /** The store granted the claim by a message, which no request that was sent before says anything of. */
+  /** The store granted the claim by a message: what was answered before says nothing of that. */
   void pushed() {
-    granted = sent;
+    granted = inFlight ? sent - 1 : sent;
   }
 
   /** Whether a request that was sent later than the one that was granted had another answer. */

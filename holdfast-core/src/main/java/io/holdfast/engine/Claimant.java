@@ -248,7 +248,7 @@ final class Claimant extends Alarm {
     lane.step(later -> {
       if (isOpen()) {
         attempts.pushed();
-        granted(grant, lane.holding.isSinceTheNewest(grant.anchor().nanos()), later);
+        granted(grant, false, later);
       }
     });
   }
@@ -315,7 +315,9 @@ final class Claimant extends Alarm {
       }
       lane.holding.othersWait(answer.grant().othersWait());
       held.renewed(answer.grant(), later);
-      lane.holding.relay().passOnAfterRenewal(held, later);
+      if (!attempts.isGrantInDoubt()) {
+        lane.holding.relay().passOnAfterRenewal(held, later);
+      }
     } else if (during == held && (kept instanceof Kept.Gone || kept instanceof Kept.Held)) {
       // another revision would mean that the store granted the claim anew: our grant is gone all the same
       lane.holding.lose(held, LossReason.GONE, later);

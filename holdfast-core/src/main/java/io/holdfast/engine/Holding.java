@@ -53,9 +53,9 @@ final class Holding {
     return tenure;
   }
 
-  /** Whether a moment is not before the newest grant of this process was told. */
+  /** Whether a moment is later than the one at which this process was told of its newest grant. */
   boolean isSinceTheNewest(long nanos) {
-    return nanos - newestNanos >= 0;
+    return nanos - newestNanos > 0;
   }
 
   /**
@@ -214,7 +214,7 @@ final class Holding {
         held.due(later);
       }
       if (own.isOurs()) {
-        boolean healthy = own.state() == HoldState.HELD;
+        boolean healthy = own.state() == HoldState.HELD && !held.claimant.attempts.isGrantInDoubt();
         released(own, moment, false, later);
         Duration keepFor = now ? Duration.ZERO : own.options.holdAtLeast();
         if (keepFor.isZero() && relay().passOn(held, healthy, moment, later)) {

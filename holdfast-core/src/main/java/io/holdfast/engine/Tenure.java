@@ -200,6 +200,9 @@ final class Tenure extends Term {
   /** The grant is in doubt: what is told by a renewal that is under way may be older than the doubt. */
   void renewAnew(Later later) {
     renewalUnderWay = false;
+    renewal++;
+    // nor is it passed on before that
+    free = false;
     renewNow(later);
   }
 

@@ -80,7 +80,10 @@ final class JdbcKeeper {
     if (!fair.isEmpty()) {
       Set<ClaimId> queued = dialect.refresh(session, fair, Waiting.WAITER_LEASE_US);
       for (Claim claim : fair) {
-        kept.put(claim.id(), without(claim, queued.contains(claim.id()), extended));
+        // a granted claim's place in the queue may have been left behind by an attempt that crossed the grant
+        boolean waits = queued.contains(claim.id())
+            && (waiting.contains(claim.id()) || !extended.locked().contains(claim.id()));
+        kept.put(claim.id(), without(claim, waits, extended));
       }
     }
     return kept;

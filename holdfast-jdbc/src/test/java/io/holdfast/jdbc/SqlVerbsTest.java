@@ -272,6 +272,29 @@ class SqlVerbsTest {
     }
   }
 
+  /** An attempt that crossed its claim's grant may have left a place in the queue: that is no proof against the hold. */
+  @ParameterizedTest
+  @EnumSource
+  void keep_ofALockedRow_isUnknown_thoughTheClaimHasAPlaceToo(SqlKind kind) throws SQLException {
+    Client a = client(kind);
+    Claim held = a.fair("x");
+    a.granted(held);
+    Client b = client(kind);
+    b.busy(b.fair("x"));
+    server().execute("UPDATE holdfast_waiter SET until_us = until_us + 60000000, claim = '"
+        + held.id() + "' WHERE name = 'x'");
+    try (Connection connection = server().connect();
+        Statement statement = connection.createStatement()) {
+      connection.setAutoCommit(false);
+      statement.executeUpdate("UPDATE holdfast_lock SET note = 'mine' WHERE name = 'x'");
+      assertThat(Client.get(a.store.keep(List.of(held))).get(held.id()))
+          .isInstanceOf(Kept.Unknown.class);
+      connection.rollback();
+    }
+    assertThat(Client.get(a.store.keep(List.of(held))).get(held.id()))
+        .isInstanceOf(Kept.Held.class);
+  }
+
   @ParameterizedTest
   @EnumSource
   void anAttemptPastGiveUpAt_isNotApplied(SqlKind kind) {

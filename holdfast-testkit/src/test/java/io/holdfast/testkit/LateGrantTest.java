@@ -157,6 +157,32 @@ class LateGrantTest {
     assertThat(hold.state()).isEqualTo(HoldState.LOST);
   }
 
+  /** Another thread of this process gets a hold that is in doubt when a renewal has confirmed it. */
+  @Test
+  void grantInDoubt_isPassedOnWhenItIsConfirmed() {
+    Grant late = grant(1);
+    clock.advance(TOO_LONG);
+    store.attempts.get(0).complete(new Answer.Granted(late));
+    Hold hold = Await.value(asked);
+    CompletableFuture<Hold> next = holdfast.lock("job").acquireAsync();
+    store.attempts.get(1).complete(BUSY);
+    assertThat(hold.release()).isTrue();
+    assertThat(next).isNotDone();
+    store.keeps.get(0).complete(new Kept.Held(grant(1)));
+    assertThat(next).isCompleted();
+  }
+
+  @Test
+  void messageThatGrants_isInDoubt_onceTheAttemptUnderWayIsBusy() {
+    store.attempts.get(0).complete(BUSY);
+    store.events().lookAgain(store.claims.get(0));
+    assertThat(store.attempts).hasSize(2);
+    store.events().granted(store.claims.get(0), grant(1));
+    assertThat(asked).isCompleted();
+    store.attempts.get(1).complete(BUSY);
+    assertThat(store.keeps).hasSize(1);
+  }
+
   /** As it is where a message comes between: what a refresh found before it is older. */
   @Test
   void messageThatGrants_isNotInDoubt_forARefreshThatWasSentBefore() {
