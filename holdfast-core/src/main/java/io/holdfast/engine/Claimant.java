@@ -201,7 +201,7 @@ final class Claimant extends Alarm {
   private void denied(int number, Later later) {
     attempts.denied(number);
     if (phase == Phase.HELD && tenure != null && attempts.isGrantInDoubt()) {
-      tenure.renewAnew(later);
+      tenure.doubted(later);
     }
   }
 
@@ -296,8 +296,10 @@ final class Claimant extends Alarm {
         denied(number, later);
       }
       if (phase == Phase.HELD && tenure != null) {
-        boolean newest = during == tenure && tenure.renewalAnswered(number);
-        keptHeld(tenure, kept, during, newest, later);
+        if (during == tenure) {
+          tenure.renewalAnswered(number);
+        }
+        keptHeld(tenure, kept, during, number, later);
       } else if (isWaiting() && during == null) {
         waiting().kept(kept, failure, number, later);
       }
@@ -307,16 +309,17 @@ final class Claimant extends Alarm {
     later.run();
   }
 
-  private void keptHeld(
-      Tenure held, Kept kept, @Nullable Tenure during, boolean newest, Later later) {
+  private void keptHeld(Tenure held, Kept kept, @Nullable Tenure during, int number, Later later) {
     if (kept instanceof Kept.Held answer && answer.grant().revision() == held.revision) {
-      if (newest) {
+      if (during == held && held.settles(number)) {
         attempts.confirmed();
       }
       lane.holding.othersWait(answer.grant().othersWait());
       held.renewed(answer.grant(), later);
       if (!attempts.isGrantInDoubt()) {
         lane.holding.relay().passOnAfterRenewal(held, later);
+      } else if (during == held) {
+        held.renewNow(later);
       }
     } else if (during == held && (kept instanceof Kept.Gone || kept instanceof Kept.Held)) {
       // another revision would mean that the store granted the claim anew: our grant is gone all the same

@@ -33,6 +33,9 @@ final class Tenure extends Term {
   /** The number of the renewal that is under way, or was last; its answer carries it back. */
   private int renewal;
 
+  /** The renewals up to this one were sent before the grant came into doubt. */
+  private int doubtful;
+
   private boolean renewalUnderWay;
 
   Tenure(Claimant claimant, Grant grant, Moment now) {
@@ -139,17 +142,11 @@ final class Tenure extends Term {
     return true;
   }
 
-  /**
-   * A renewal was answered, one way or another; one that was given up before does not count.
-   *
-   * @return whether it was the newest
-   */
-  boolean renewalAnswered(int number) {
-    boolean newest = number == renewal;
-    if (newest) {
+  /** A renewal was answered, one way or another; one that was given up before does not count. */
+  void renewalAnswered(int number) {
+    if (number == renewal) {
       renewalUnderWay = false;
     }
-    return newest;
   }
 
   /** The renewal failed or was not understood: the next try is nearer than a whole interval. */
@@ -197,13 +194,17 @@ final class Tenure extends Term {
     }
   }
 
-  /** The grant is in doubt: what is told by a renewal that is under way may be older than the doubt. */
-  void renewAnew(Later later) {
-    renewalUnderWay = false;
-    renewal++;
+  /** The grant is in doubt: it is renewed, once a renewal that is under way is answered, which may be older than the doubt. */
+  void doubted(Later later) {
+    doubtful = renewal;
     // nor is it passed on before that
     free = false;
     renewNow(later);
+  }
+
+  /** Whether a renewal was sent after the grant came into doubt. */
+  boolean settles(int number) {
+    return number > doubtful;
   }
 
   /** The connection works again: a lease that is renewed is renewed now. */

@@ -281,8 +281,9 @@ class SqlVerbsTest {
     a.granted(held);
     Client b = client(kind);
     b.busy(b.fair("x"));
-    server().execute("UPDATE holdfast_waiter SET until_us = until_us + 60000000, claim = '"
-        + held.id() + "' WHERE name = 'x'");
+    server()
+        .execute("UPDATE holdfast_waiter SET until_us = until_us + 60000000, claim = '" + held.id()
+            + "' WHERE name = 'x'");
     try (Connection connection = server().connect();
         Statement statement = connection.createStatement()) {
       connection.setAutoCommit(false);
