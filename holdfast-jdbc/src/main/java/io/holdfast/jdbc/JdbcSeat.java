@@ -96,10 +96,10 @@ final class JdbcSeat {
         if (givesUp) {
           throw JdbcErrors.ofStatement(context.store(), kind, e);
         }
-      } catch (Throwable e) {
+      } catch (Throwable thrown) {
         // undeclared ones too, of an application's own connection
         drop(ready);
-        throw e;
+        throw thrown;
       }
       if (lent && Thread.currentThread().isInterrupted()) {
         // a caller that was interrupted meanwhile cannot pause
