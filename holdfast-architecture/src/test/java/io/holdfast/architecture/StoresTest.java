@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.spi.LockStoreFactory;
 import io.holdfast.testkit.process.ServerOptions;
+import io.holdfast.testkit.process.ServerPrograms;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.SortedSet;
@@ -38,6 +40,17 @@ class StoresTest {
   /** Several servers that are one store, and servers that speak as those do that give an address its name. */
   private static final List<String> OTHERS = List.of(
       "consul-cluster", "etcd-cluster", "redis-cluster", "redis-sentinel", "valkey", "zookeeper-3");
+
+  /** The program of each server that Maven does not bring, and of its clusters. */
+  static final Map<String, String> PROGRAMS = Map.of(
+      "consul", "consul",
+      "etcd", "etcd",
+      "mariadb", "mariadbd",
+      "mysql", "mysqld",
+      "postgresql", "initdb",
+      "redis", "redis-server",
+      "redlock", "redis-server",
+      "valkey", "valkey-server");
 
   /** Newer servers than those that the build brings. They need Docker, which not every CI has: they are not required. */
   private static final List<String> IN_CONTAINERS = List.of("mysql-8.4", "mysql-9");
@@ -111,9 +124,14 @@ class StoresTest {
     if (isInThisRun(store)) {
       return "its tests did not come so far in this build";
     }
-    return FAST.contains(newest(store))
-        ? "its contract is in tier \"fast\": ./mvnw verify"
-        : "its contract is in tier \"stores\": ./mvnw verify -Pstores";
+    if (FAST.contains(newest(store))) {
+      return "its contract is in tier \"fast\": ./mvnw verify";
+    }
+    return "its contract is in tier \"stores\": ./mvnw verify -Pstores"
+        + Optional.ofNullable(PROGRAMS.get(newest(store).replaceFirst("-(cluster|sentinel)$", "")))
+            .flatMap(ServerPrograms::obstacle)
+            .map(obstacle -> "; " + obstacle)
+            .orElse("");
   }
 
   private static SortedSet<String> schemes() {

@@ -4,10 +4,13 @@ package io.holdfast.architecture;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.testkit.process.ServerOptions;
+import io.holdfast.testkit.process.ServerPrograms;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -60,6 +63,19 @@ class VersionsTest {
           .as("docs/versions.md; -Dholdfast.versions=write renews it")
           .isEqualTo(table);
     }
+  }
+
+  /** An older server is not used by tests: the table would promise what nothing tests. */
+  @Test
+  void theOldest_areThoseThatTestsUse() throws IOException {
+    Map<String, String> documented = new HashMap<>();
+    table(Files.readString(PAGE))
+        .forEach((server, versions) ->
+            documented.put(server.toLowerCase(Locale.ROOT), versions.oldest()));
+    Map<String, String> used = new HashMap<>();
+    StoresTest.PROGRAMS.forEach((store, program) ->
+        used.put(store.replace("redlock", "redis"), ServerPrograms.oldest(program)));
+    assertThat(documented).containsAllEntriesOf(used);
   }
 
   /** Puts what a row of the matrix shows into the place that the table has for it. */

@@ -3,12 +3,12 @@ package io.holdfast.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.testkit.process.Needs;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -23,12 +23,10 @@ class DiskTest {
   @BeforeEach
   void needsADisk() throws IOException {
     Files.createDirectories(processes.file("disk"));
-    boolean works = System.getProperty("os.name").equals("Linux")
-        && onDisk("size=64k", "true").exitCode() == 0;
-    if (!works) {
-      System.out.println("NOT TESTED: a full disk, for want of mount namespaces (unshare -rm)");
-    }
-    Assumptions.assumeTrue(works, "needs mount namespaces");
+    Needs.that(
+        System.getProperty("os.name").equals("Linux")
+            && onDisk("size=64k", "true").exitCode() == 0,
+        "a full disk is not tested: no mount namespaces (unshare -rm)");
   }
 
   @Test

@@ -9,9 +9,12 @@ import io.holdfast.testkit.process.ServerProcess;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** {@code holdfast} with {@code --store etcd://}, in processes of its own, on a real server. */
 @Tag("stores")
+@Execution(ExecutionMode.CONCURRENT)
 class EtcdCommandsTest {
   @RegisterExtension
   static final LazyServer<EtcdServer> SERVER = new LazyServer<>(EtcdServer::with);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.cli;
 
+import io.holdfast.testkit.process.Needs;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.Assumptions;
 
 /** Runs commands on a terminal, with script(1) of util-linux. */
 final class Pty {
@@ -16,7 +16,7 @@ final class Pty {
 
   private Pty() {}
 
-  /** Skips the test, saying why, where there is no script(1) that we know. */
+  /** Ends the test, saying why, where there is no script(1) that we know. */
   static void assumeAvailable() {
     boolean available;
     try {
@@ -27,10 +27,7 @@ final class Pty {
     } catch (IOException e) {
       available = false;
     }
-    if (!available) {
-      System.out.println("NOT TESTED: the terminal, for want of script(1) of util-linux");
-    }
-    Assumptions.assumeTrue(available, "needs script(1) of util-linux");
+    Needs.that(available, "the terminal is not tested: no script(1) of util-linux");
   }
 
   /** Starts a command with a terminal of its own; what is typed on the job's stdin is typed there. */

@@ -7,11 +7,14 @@ import io.holdfast.testkit.process.ServerProcess;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** {@code holdfast} with {@code --store redis...://}, in processes of its own, on real servers. */
 @Tag("stores")
+@Execution(ExecutionMode.CONCURRENT)
 class RedisCommandsTest {
   @RegisterExtension
   final Processes processes = new Processes();

@@ -16,11 +16,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** {@code holdfast} with {@code --store jdbc:...}, in processes of its own, on real servers. */
 @Tag("stores")
+@Execution(ExecutionMode.CONCURRENT)
 class SqlCommandsTest {
   private static final Pattern PREFIX = Pattern.compile("holdfast\\.prefix=(\\w+)");
 

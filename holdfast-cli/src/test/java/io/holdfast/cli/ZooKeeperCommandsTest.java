@@ -9,9 +9,12 @@ import io.holdfast.testkit.zookeeper.ZooKeeperServer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** {@code holdfast} with {@code --store zookeeper://}, in processes of its own, on a real server. */
 @Tag("stores")
+@Execution(ExecutionMode.CONCURRENT)
 class ZooKeeperCommandsTest {
   @RegisterExtension
   static final LazyServer<ZooKeeperServer> SERVER = new LazyServer<>(ZooKeeperServer::alone);

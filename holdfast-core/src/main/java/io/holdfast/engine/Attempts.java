@@ -103,9 +103,17 @@ final class Attempts {
     granted = number;
   }
 
-  /** The store granted the claim by a message: what was answered before says nothing of that. */
+  /**
+   * The store granted the claim by a message: what was answered before says nothing of that, and the answer to an attempt that is
+   * under way, or was given up, may.
+   */
   void pushed() {
-    granted = inFlight ? sent - 1 : sent;
+    granted = unanswered > 0 ? Math.max(denied, sent - 1) : sent;
+  }
+
+  /** A renewal's answer speaks against the grant. */
+  void doubted() {
+    denied = Math.max(denied, granted + 1);
   }
 
   /** Whether a request that was sent later than the one that was granted had another answer. */

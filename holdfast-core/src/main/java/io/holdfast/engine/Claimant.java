@@ -324,9 +324,14 @@ final class Claimant extends Alarm {
     } else if (during == held && (kept instanceof Kept.Gone || kept instanceof Kept.Held)) {
       // another revision would mean that the store granted the claim anew: our grant is gone all the same
       lane.holding.lose(held, LossReason.GONE, later);
-    } else if (during == held && kept instanceof Kept.Queued && attempts.isGrantInDoubt()) {
-      // a later attempt has queued the claim anew
-      lane.holding.lose(held, LossReason.GONE, later);
+    } else if (during == held && kept instanceof Kept.Queued) {
+      // a later attempt has queued the claim anew, in place of the grant; asked once more before that is believed
+      if (attempts.isGrantInDoubt()) {
+        lane.holding.lose(held, LossReason.GONE, later);
+      } else {
+        attempts.doubted();
+        held.doubted(later);
+      }
     } else if (during == held) {
       held.renewalFailed();
     }

@@ -2,8 +2,10 @@
 package io.holdfast.examples;
 
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 
 /** The Java form, in four processes that start the job at one time. */
+@Tag("stores")
 class HourlyMessageTest extends HourlyMessageCases {
   @Override
   List<String> commandLine(int waitMillis) {

@@ -15,9 +15,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The tours say what they promise to show. */
 @Tag("stores")
+@Execution(ExecutionMode.CONCURRENT)
 class ToursTest {
   @TempDir
   Path folder = Path.of("set before each test");

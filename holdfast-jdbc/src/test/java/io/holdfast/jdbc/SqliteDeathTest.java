@@ -22,63 +22,19 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A process that has died holds nothing any more, whatever its leases say; and nothing else is taken for that. */
-class SqliteDeathTest {
-  private static final long MUCH_WORK_SECONDS = 120;
-
+class SqliteDeathTest extends SqliteDeathCases {
   /** More than a cleaning takes here: one looks for files, and each file takes one. */
   private static final int CLEANING_STEPS = 10;
-
-  @TempDir
-  private Path folder;
-
-  private final List<Process> processes = new ArrayList<>();
-  private int started;
-
-  private Path file() {
-    return folder.resolve("locks.db");
-  }
-
-  private Process holder(String... what) throws Exception {
-    return holderOf("sqlite:" + file(), what);
-  }
-
-  /** Starts a process, and waits until it has done what it is to do. */
-  private Process holderOf(String address, String... what) throws Exception {
-    Path done = folder.resolve("done-" + started++);
-    List<String> line = JavaProgram.commandLine(128, SqliteHolder.class, address, done.toString());
-    Collections.addAll(line, what);
-    Path log = folder.resolve("log-" + started);
-    Process process = new ProcessBuilder(line)
-        .redirectErrorStream(true)
-        .redirectOutput(log.toFile())
-        .start();
-    processes.add(process);
-    Patience.until(MUCH_WORK_SECONDS, () -> Files.exists(done) || !process.isAlive());
-    assertThat(done).as(Files.readString(log)).exists();
-    return process;
-  }
-
-  private String said() throws IOException {
-    return Files.readString(folder.resolve("done-" + (started - 1)));
-  }
-
-  private static void kill(Process process) throws InterruptedException {
-    process.destroyForcibly();
-    assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
-  }
 
   private static void signal(String signal, Process process) throws Exception {
     assertThat(new ProcessBuilder("kill", "-s", signal, Long.toString(process.pid()))
@@ -102,23 +58,6 @@ class SqliteDeathTest {
     try (Stream<String> locks = Files.lines(Path.of("/proc/locks"))) {
       return locks.anyMatch(
           line -> line.contains(" WRITE " + process.pid() + " ") && !line.endsWith(" 0 EOF"));
-    }
-  }
-
-  @AfterEach
-  void endProcesses() throws InterruptedException {
-    for (Process process : processes) {
-      kill(process);
-    }
-  }
-
-  private List<String> beside() {
-    try (Stream<Path> all = Files.list(folder)) {
-      return all.map(path -> path.getFileName().toString())
-          .filter(name -> name.endsWith(".client") || name.endsWith(".work"))
-          .toList();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
     }
   }
 
@@ -477,19 +416,5 @@ class SqliteDeathTest {
     assertThat(others).exists();
     assertThat(work).exists();
     kill(holder);
-  }
-
-  /** Each with a lock, and killed in the middle of it. */
-  @Test
-  void aThousandDeadClients_leaveNothing() throws Exception {
-    for (int i = 0; i < 4; i++) {
-      holder("clients", "250");
-    }
-    assertThat(beside()).hasSizeGreaterThanOrEqualTo(4 * 250);
-    endProcesses();
-    try (Client client = new Client(file()).connect()) {
-      Patience.until(MUCH_WORK_SECONDS, () -> beside().isEmpty());
-      assertThat(Client.get(client.store.list("", Optional.empty())).locks()).isEmpty();
-    }
   }
 }

@@ -38,7 +38,24 @@ public final class Await {
    * @throws StoreUnavailableException if the condition fails with it, for any reason other than {@code UNREACHABLE}
    */
   public static void until(String what, BooleanSupplier condition) {
-    poll("until " + what, () -> condition.getAsBoolean() ? Optional.of(true) : Optional.empty());
+    until(what, PATIENCE, condition);
+  }
+
+  /**
+   * Waits until a condition holds, which is known to take longer or shorter than others. An interrupt does not shorten the
+   * wait; the flag is kept.
+   *
+   * @param what the state, in words that complete "waited in vain until ..."
+   * @param patience how long it may take
+   * @param condition looked at about once a millisecond
+   * @throws AssertionError if it does not hold in that time
+   * @throws StoreUnavailableException if the condition fails with it, for any reason other than {@code UNREACHABLE}
+   */
+  public static void until(String what, Duration patience, BooleanSupplier condition) {
+    poll(
+        "until " + what,
+        patience,
+        () -> condition.getAsBoolean() ? Optional.of(true) : Optional.empty());
   }
 
   /**
@@ -52,7 +69,7 @@ public final class Await {
    * @throws StoreUnavailableException if the source fails with it, for any reason other than {@code UNREACHABLE}
    */
   public static <T> T present(String what, Supplier<Optional<T>> source) {
-    return poll("for " + what, source);
+    return poll("for " + what, PATIENCE, source);
   }
 
   /**
@@ -111,7 +128,7 @@ public final class Await {
     }
   }
 
-  private static <T> T poll(String what, Supplier<Optional<T>> source) {
+  private static <T> T poll(String what, Duration patience, Supplier<Optional<T>> source) {
     boolean interrupted = Thread.interrupted();
     try {
       long begin = Ticker.system().nanos();
@@ -128,8 +145,8 @@ public final class Await {
           }
           unanswered = e;
         }
-        if (Ticker.system().nanos() - begin > PATIENCE.toNanos()) {
-          throw new AssertionError("waited " + PATIENCE + " in vain " + what, unanswered);
+        if (Ticker.system().nanos() - begin > patience.toNanos()) {
+          throw new AssertionError("waited " + patience + " in vain " + what, unanswered);
         }
         LockSupport.parkNanos(LOOK_EVERY_NANOS);
         interrupted |= Thread.interrupted();

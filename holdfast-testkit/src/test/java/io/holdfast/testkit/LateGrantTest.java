@@ -143,6 +143,24 @@ class LateGrantTest {
     clock.advance(Duration.ofSeconds(11));
     store.keeps.get(2).complete(new Kept.Queued());
     assertThat(hold.isValid()).as("no doubt is left").isTrue();
+    store.keeps.get(3).complete(new Kept.Held(grant(1)));
+    assertThat(hold.isValid()).isTrue();
+  }
+
+  /** The attempt that queued the claim anew was never answered: a renewal tells. What it says is asked once more, at once. */
+  @Test
+  @Warns("hold lost: GONE")
+  void renewalThatFindsTheClaimQueued_isRepeated_andThenBelieved() {
+    Grant late = grant(1);
+    clock.advance(TOO_LONG);
+    store.attempts.get(0).complete(new Answer.Granted(late));
+    Hold hold = Await.value(asked);
+    clock.advance(Duration.ofSeconds(8));
+    store.keeps.get(0).complete(new Kept.Queued());
+    assertThat(hold.isValid()).isTrue();
+    assertThat(store.keeps).hasSize(2);
+    store.keeps.get(1).complete(new Kept.Queued());
+    assertThat(hold.state()).isEqualTo(HoldState.LOST);
   }
 
   @Test
@@ -179,6 +197,19 @@ class LateGrantTest {
     store.attempts.get(0).complete(BUSY);
     store.events().lookAgain(store.claims.get(0));
     assertThat(store.attempts).hasSize(2);
+    store.events().granted(store.claims.get(0), grant(1));
+    assertThat(asked).isCompleted();
+    store.attempts.get(1).complete(BUSY);
+    assertThat(store.keeps).hasSize(1);
+  }
+
+  /** An attempt that was given up may still be applied. */
+  @Test
+  void messageThatGrants_isInDoubt_onceAnAttemptThatWasGivenUpIsBusy() {
+    store.attempts.get(0).complete(BUSY);
+    store.events().lookAgain(store.claims.get(0));
+    clock.advance(REQUEST);
+    assertThat(store.attempts).as("the next one is not sent yet").hasSize(2);
     store.events().granted(store.claims.get(0), grant(1));
     assertThat(asked).isCompleted();
     store.attempts.get(1).complete(BUSY);

@@ -26,7 +26,10 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.api.parallel.ResourceAccessMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
-/** The user's scheduler stops to work, or never did: leases are renewed and losses told all the same. */
+/**
+ * The user's scheduler stops to work, or never did: leases are renewed and losses told all the same. Side by side: each waits
+ * for the warning of its own lock.
+ */
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(value = StoreContract.SHARED, mode = ResourceAccessMode.READ)
 @MayWarn("an internal step failed")
@@ -52,13 +55,13 @@ class RefusingSchedulerTest {
 
   /** It was shut down too early: it accepts nothing, and all runs elsewhere. */
   @Test
-  @Warns({"refused a task", "hold lost: LEASE_ENDED"})
+  @Warns({"refused a task", "lock=shut-down .*: hold lost: LEASE_ENDED"})
   void shutDownTooEarly_lossIsTold() throws Exception {
     // what it had accepted would be gone with it, and with that perhaps the wake-up that the first renewal relies on
     Holdfast.Builder lazily = Holdfast.builder().store(store).scheduler(given).connectLazily();
     try (Holdfast holdfast = lazily.build()) {
       executor.shutdownNow();
-      Hold hold = holdfast.lock("job", BRIEF).acquire();
+      Hold hold = holdfast.lock("shut-down", BRIEF).acquire();
       int before = faults.requests(Verb.KEEP);
       Await.until("it is renewed", () -> faults.requests(Verb.KEEP) > before);
       CompletableFuture<?> loss = hold.lost();
@@ -71,7 +74,7 @@ class RefusingSchedulerTest {
 
   /** It fails when it is asked for the next wake-up, on the thread that is to run it. */
   @Test
-  @Warns({"refused a task", "hold lost: LEASE_ENDED"})
+  @Warns({"refused a task", "lock=failing .*: hold lost: LEASE_ENDED"})
   void failsWhileItTicks_lossIsTold() throws Exception {
     AtomicBoolean refuses = new AtomicBoolean();
     Scheduler fails = (task, delayNanos) -> {
@@ -81,7 +84,7 @@ class RefusingSchedulerTest {
       return given.schedule(task, delayNanos);
     };
     try (Holdfast holdfast = Holdfast.builder().store(store).scheduler(fails).build()) {
-      Hold hold = holdfast.lock("job", BRIEF).acquire();
+      Hold hold = holdfast.lock("failing", BRIEF).acquire();
       refuses.set(true);
       CompletableFuture<?> loss = hold.lost();
       Await.until("it is renewed", () -> faults.requests(Verb.KEEP) > 0);

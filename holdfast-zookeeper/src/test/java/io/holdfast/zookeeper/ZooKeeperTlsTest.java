@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.zookeeper;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -26,6 +27,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.apache.curator.framework.CuratorFramework;
@@ -202,13 +206,25 @@ class ZooKeeperTlsTest {
    */
   @Test
   void everythingElse_isRefused() {
-    assertRefused(uri(STRICT_PORT, ca()));
-    assertRefused(uri(STRICT_PORT, client()));
     Certificates others = new Certificates(otherFolder);
-    assertRefused(uri(STRICT_PORT, client(), "&holdfast.tls-ca=" + others.file("ca.pem")));
-    assertRefused(uri(STRANGE_PORT, ca()));
-    // nor does a connection without TLS get through at that port
-    assertRefused("zookeeper://127.0.0.1:" + STRICT_PORT + root);
+    List<String> uris = List.of(
+        uri(STRICT_PORT, ca()),
+        uri(STRICT_PORT, client()),
+        uri(STRICT_PORT, client(), "&holdfast.tls-ca=" + others.file("ca.pem")),
+        uri(STRANGE_PORT, ca()),
+        // nor does a connection without TLS get through at that port
+        "zookeeper://127.0.0.1:" + STRICT_PORT + root);
+    // side by side: each takes as long as the client has patience
+    ExecutorService threads = Executors.newFixedThreadPool(uris.size());
+    try {
+      List<? extends Future<?>> all =
+          uris.stream().map(uri -> threads.submit(() -> assertRefused(uri))).toList();
+      for (Future<?> each : all) {
+        assertDoesNotThrow(() -> each.get());
+      }
+    } finally {
+      threads.shutdownNow();
+    }
   }
 
   private static void assertRefused(String uri) {
@@ -218,7 +234,8 @@ class ZooKeeperTlsTest {
             .store(uri)
             .requestTimeout(Duration.ofSeconds(3))
             .build()
-            .close());
+            .close(),
+        uri);
   }
 
   /** What does not go together is said before anything is sent. */

@@ -27,7 +27,8 @@ final class Servers {
     all.put("postgresql", () -> sql(SqlKind.POSTGRESQL));
     all.put("mariadb", () -> sql(SqlKind.MARIADB));
     all.put("mysql", () -> sql(SqlKind.MYSQL));
-    all.put("redis", Servers::redis);
+    all.put("redis", () -> redis("Redis", "redis-server"));
+    all.put("valkey", () -> redis("Valkey", "valkey-server"));
     all.put("zookeeper", Servers::zooKeeper);
     all.put("etcd", Servers::etcd);
     all.put("consul", Servers::consul);
@@ -46,8 +47,8 @@ final class Servers {
         server::close);
   }
 
-  private static StartedServer redis() {
-    ServerProcess process = ServerProcess.of("redis-server");
+  private static StartedServer redis(String product, String program) {
+    ServerProcess process = ServerProcess.of(program);
     int port = ServerProcess.freePort();
     SkewedClock clock = SkewedClock.in(process.folder());
     List<String> arguments = List.of(
@@ -63,7 +64,7 @@ final class Servers {
     };
     start.run();
     return new StartedServer(
-        "Redis " + redisVersion() + ", appendfsync always",
+        product + " " + redisVersion(program) + ", appendfsync always",
         "redis://127.0.0.1:" + port,
         port,
         () -> {
@@ -75,8 +76,8 @@ final class Servers {
         process::close);
   }
 
-  private static String redisVersion() {
-    Matcher version = Pattern.compile(" v=(\\S+)").matcher(ServerPrograms.version("redis-server"));
+  private static String redisVersion(String program) {
+    Matcher version = Pattern.compile(" v=(\\S+)").matcher(ServerPrograms.version(program));
     return version.find() ? version.group(1) : "of an unknown version";
   }
 

@@ -2,6 +2,7 @@
 package io.holdfast.testkit.log;
 
 import io.holdfast.testkit.Await;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
@@ -45,6 +46,14 @@ public final class Warnings
         .getConfigurationParameter("holdfast.warnings")
         .filter("judged"::equals)
         .isPresent();
+  }
+
+  /** How long an announced warning may take: {@code holdfast.warnings.patience}, in milliseconds; else as any other state. */
+  private static Duration patience(ExtensionContext context) {
+    return context
+        .getConfigurationParameter("holdfast.warnings.patience", Long::valueOf)
+        .map(Duration::ofMillis)
+        .orElse(Await.PATIENCE);
   }
 
   @Override
@@ -96,7 +105,9 @@ public final class Warnings
       if (!failed && test.unannounced().isEmpty()) {
         // What logs may be another thread than the one that the test waits for.
         Await.until(
-            "these warnings were given: " + test.missing(), () -> test.missing().isEmpty());
+            "these warnings were given: " + test.missing(),
+            patience(context),
+            () -> test.missing().isEmpty());
       }
     } finally {
       Journal.only().closed(test);

@@ -18,7 +18,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.Assumptions;
 
 /**
  * The programs of the servers that tests start: where they are, and whether they are of use. A program that fails, that is
@@ -30,9 +29,9 @@ public final class ServerPrograms {
   /** What each says of its version: the reason why one that says something else, or is older, is not used. */
   private static final Map<String, Product> PRODUCTS = Map.of(
       "redis-server", new Product("Redis server v=", "7.0"),
-      "valkey-server", new Product("Valkey server v=", "7.2"),
+      "valkey-server", new Product("Valkey server v=", "8.1"),
       "etcd", new Product("etcd Version: ", "3.4"),
-      "consul", new Product("Consul v", "1.20"),
+      "consul", new Product("Consul v", "1.22"),
       "postgres", new Product("\\(PostgreSQL\\) ", "15"),
       "initdb", new Product("\\(PostgreSQL\\) ", "15"),
       "pg_basebackup", new Product("\\(PostgreSQL\\) ", "15"),
@@ -169,7 +168,7 @@ public final class ServerPrograms {
   /** Returns where a program is. Without it the test is not run. */
   static Path get(String name) {
     Search search = search(name);
-    return search.program().orElseThrow(() -> notRun(search.said()));
+    return search.program().orElseThrow(() -> Needs.missing(search.said()));
   }
 
   /**
@@ -213,6 +212,32 @@ public final class ServerPrograms {
   private static Optional<Path> named(String name) {
     String named = ServerOptions.areOldest() ? "" : environment(variable(name));
     return named.isEmpty() ? Optional.empty() : Optional.of(Path.of(named));
+  }
+
+  /**
+   * Says why tests cannot start a server on this machine.
+   *
+   * @param name the program, for example {@code redis-server}
+   * @return that it was not found, or what is wrong with what was found; empty if there is one of use
+   */
+  public static Optional<String> obstacle(String name) {
+    Search search = search(name);
+    return search.program().isPresent() ? Optional.empty() : Optional.of(search.said());
+  }
+
+  /**
+   * Returns the oldest supported version of a server.
+   *
+   * @param name the program, for example {@code redis-server}
+   * @return all numbers of it but the last
+   * @throws IllegalArgumentException if it is not the program of a server
+   */
+  public static String oldest(String name) {
+    Product product = PRODUCTS.get(name);
+    if (product == null) {
+      throw new IllegalArgumentException(name + " is no server's program");
+    }
+    return product.oldest();
   }
 
   /** Says whether there is one of use. */
@@ -326,7 +351,7 @@ public final class ServerPrograms {
   static AssertionError failed(String name, String how, String said) {
     return WORKED.contains(name)
         ? new AssertionError(name + " " + how + ": " + said)
-        : notRun(name + " " + how + ": " + brief(said));
+        : Needs.missing(name + " " + how + ": " + brief(said));
   }
 
   /** The end of it, which is where programs say what they died of. */
@@ -335,10 +360,5 @@ public final class ServerPrograms {
     return line.length() <= LONGEST_REASON
         ? line
         : "..." + line.substring(line.length() - LONGEST_REASON);
-  }
-
-  /** Something that the test needs is missing. Aborts the test, or returns the failure if all stores are required. */
-  static AssertionError notRun(String why) {
-    return ServerOptions.areRequired() ? new AssertionError(why) : Assumptions.abort(why);
   }
 }

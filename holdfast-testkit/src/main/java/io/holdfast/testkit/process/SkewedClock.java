@@ -83,8 +83,7 @@ public final class SkewedClock {
     } catch (IOException e) {
       failure = e.getMessage();
     }
-    throw ServerPrograms.notRun(
-        "a server's clock cannot be moved without a C compiler: " + failure);
+    throw Needs.missing("a server's clock cannot be moved without a C compiler: " + failure);
   }
 
   /**

@@ -10,7 +10,6 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import org.junit.jupiter.api.Assumptions;
 
 /**
  * A small disk that a server of a test's own has for itself, and that the test fills and empties: a tmpfs in a mount
@@ -28,7 +27,7 @@ public final class SmallDisk {
   }
 
   /**
-   * Makes one. Where mount namespaces are not permitted, the test is not run, and its output says so.
+   * Makes one. Where mount namespaces are not permitted, {@link Needs} says what becomes of the test.
    *
    * @param folder an empty folder, on which the disk is mounted
    * @param size as {@code mount -o size=} takes it
@@ -36,11 +35,9 @@ public final class SmallDisk {
    */
   public static SmallDisk on(Path folder, String size) {
     SmallDisk disk = new SmallDisk(folder, size);
-    boolean works = System.getProperty("os.name").equals("Linux") && disk.works();
-    if (!works) {
-      System.out.println("NOT TESTED: a full disk, for want of mount namespaces (unshare -rm)");
-    }
-    Assumptions.assumeTrue(works, "needs mount namespaces");
+    Needs.that(
+        System.getProperty("os.name").equals("Linux") && disk.works(),
+        "a full disk is not tested: no mount namespaces (unshare -rm)");
     return disk;
   }
 

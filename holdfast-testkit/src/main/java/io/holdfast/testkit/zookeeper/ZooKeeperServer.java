@@ -83,7 +83,7 @@ public final class ZooKeeperServer implements AutoCloseable {
   /**
    * Returns the server's name and version, as the matrix shows it.
    *
-   * @return for example {@code ZooKeeper 3.9.3}
+   * @return for example {@code ZooKeeper 3.9.5}
    */
   public String version() {
     String said = ask("srvr");

@@ -47,6 +47,12 @@ class WarningsTest {
     assertThat(failure("silent", "printed")).isEmpty();
   }
 
+  @Test
+  void announcedAndNotGiven_fails() {
+    assertThat(failure("silent", "judged"))
+        .hasValueSatisfying(said -> assertThat(said).contains("in vain", "never given"));
+  }
+
   /** An announced warning is missing until it comes. */
   @Test
   void announcedAndNotGiven_isMissing() {
@@ -91,6 +97,7 @@ class WarningsTest {
         .selectors(selectMethod(Samples.class, sample))
         .configurationParameter("junit.jupiter.extensions.autodetection.enabled", "true")
         .configurationParameter("holdfast.warnings", warnings)
+        .configurationParameter("holdfast.warnings.patience", "100")
         .build();
     LauncherFactory.create().execute(request, listener);
     assertThat(listener.getSummary().getTestsStartedCount()).as(sample).isOne();
