@@ -24,7 +24,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * another program are bash's: a shell that starts them by vfork(2) cannot be stopped together with a child that was before
  * its exec, and no shell around it is told of the stop then, ours or any other.
  */
-@Tag("fast")
 @Tag("stores")
 @Execution(ExecutionMode.CONCURRENT)
 class PromptTest {

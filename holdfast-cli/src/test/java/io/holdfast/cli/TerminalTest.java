@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.parallel.Execution;
@@ -15,6 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code holdfast run} on a terminal, without a shell in front of it; with one: see {@link LauncherTest}. */
+@Tag("stores")
 @Execution(ExecutionMode.CONCURRENT)
 class TerminalTest {
   private static final String LOOP = "while :; do sleep 0.05; done";
