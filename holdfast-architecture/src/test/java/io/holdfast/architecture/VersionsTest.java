@@ -65,7 +65,7 @@ class VersionsTest {
     }
   }
 
-  /** An older server is not used by tests: the table would promise what nothing tests. */
+  /** Tests refuse a server that is older than that: a table with an older one would promise what no test runs on. */
   @Test
   void theOldest_areThoseThatTestsUse() throws IOException {
     Map<String, String> documented = new HashMap<>();

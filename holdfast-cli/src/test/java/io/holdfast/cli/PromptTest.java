@@ -34,7 +34,7 @@ class PromptTest {
 
   @BeforeAll
   static void buildTree() throws IOException {
-    Pty.assumeAvailable();
+    Pty.require();
     tree = Tree.makeBuilt();
   }
 

@@ -17,7 +17,7 @@ final class Pty {
   private Pty() {}
 
   /** Ends the test, saying why, where there is no script(1) that we know. */
-  static void assumeAvailable() {
+  static void require() {
     boolean available;
     try {
       Process process =

@@ -26,7 +26,7 @@ class TerminalTest {
 
   @BeforeEach
   void needsScript() {
-    Pty.assumeAvailable();
+    Pty.require();
   }
 
   @ParameterizedTest

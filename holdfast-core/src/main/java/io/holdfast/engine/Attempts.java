@@ -44,6 +44,9 @@ final class Attempts {
   /** The request whose answer was believed that it is. */
   private int granted;
 
+  /** Whether a renewal's answer speaks against the grant. */
+  private boolean doubted;
+
   /** Whether the newest attempt is neither answered nor given up. */
   private boolean inFlight;
 
@@ -104,26 +107,27 @@ final class Attempts {
   }
 
   /**
-   * The store granted the claim by a message: what was answered before says nothing of that, and the answer to an attempt that is
-   * under way, or was given up, may.
+   * The store granted the claim by a message. What was answered before says nothing of that; the answer to the newest request may,
+   * if that is an attempt that is under way or was given up.
    */
   void pushed() {
     granted = unanswered > 0 ? Math.max(denied, sent - 1) : sent;
   }
 
-  /** A renewal's answer speaks against the grant. */
+  /** A renewal's answer was that the claim is queued. */
   void doubted() {
-    denied = Math.max(denied, granted + 1);
+    doubted = true;
   }
 
-  /** Whether a request that was sent later than the one that was granted had another answer. */
+  /** Whether a renewal, or a request that was sent later than the one that was granted, had another answer. */
   boolean isGrantInDoubt() {
-    return denied > granted;
+    return doubted || denied > granted;
   }
 
   /** A renewal that was sent since has confirmed the grant. */
   void confirmed() {
     granted = Math.max(granted, denied);
+    doubted = false;
   }
 
   boolean isNewest(int number) {

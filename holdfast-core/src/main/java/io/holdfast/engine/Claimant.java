@@ -325,12 +325,14 @@ final class Claimant extends Alarm {
       // another revision would mean that the store granted the claim anew: our grant is gone all the same
       lane.holding.lose(held, LossReason.GONE, later);
     } else if (during == held && kept instanceof Kept.Queued) {
-      // a later attempt has queued the claim anew, in place of the grant; asked once more before that is believed
-      if (attempts.isGrantInDoubt()) {
-        lane.holding.lose(held, LossReason.GONE, later);
-      } else {
+      // a later attempt has queued the claim anew, in place of the grant; believed if a renewal that was sent since says so too
+      if (!attempts.isGrantInDoubt()) {
         attempts.doubted();
         held.doubted(later);
+      } else if (held.settles(number)) {
+        lane.holding.lose(held, LossReason.GONE, later);
+      } else {
+        held.renewNow(later);
       }
     } else if (during == held) {
       held.renewalFailed();

@@ -211,8 +211,8 @@ final class Tenure extends Term {
   void renewNow(Later later) {
     if (renews()) {
       renew(claimant.lane.engine.ticker.nanos(), later);
-      schedule(claimant.lane.engine.ticker.now());
     }
+    schedule(claimant.lane.engine.ticker.now());
   }
 
   /** Sets the timer for what comes next. */

@@ -17,7 +17,10 @@ public sealed interface Kept {
     }
   }
 
-  /** The claim waits in the store. */
+  /**
+   * The claim waits in the store. A hold of it is renewed once more, and lost if the answer is the same: where the store cannot tell
+   * whether the claim holds or waits, the answer is {@link Unknown}.
+   */
   record Queued() implements Kept {}
 
   /** The store does not know the claim: it expired, was evicted or never arrived. Renewing never revives it. */

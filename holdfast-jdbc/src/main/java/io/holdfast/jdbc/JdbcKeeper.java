@@ -67,6 +67,8 @@ final class JdbcKeeper {
     for (Claim claim : claims) {
       JdbcDialect.Done done = extended.held().get(claim.id());
       if (done != null) {
+        // also if the answer to the attempt that was granted is lost
+        waiting.remove(claim.id());
         context.clock().heard(done.nowUs());
         kept.put(
             claim.id(),

@@ -9,7 +9,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -44,9 +43,17 @@ class MissingServersTest {
   private Path folder;
 
   private void install(String program, String script) {
+    // by a process of its own: what this JVM has open for writing, a process that another test starts has open too for a moment
+    String file = folder.resolve(program).toString();
     try {
-      Path file = Files.writeString(folder.resolve(program), "#!/bin/sh\n" + script + "\n");
-      Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+      Process writes = new ProcessBuilder(
+              "sh",
+              "-c",
+              "printf '#!/bin/sh\\n%s\\n' \"$1\" >\"$0\" && chmod +x \"$0\"",
+              file,
+              script)
+          .start();
+      assertThat(Await.value(writes.onExit()).exitValue()).isZero();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

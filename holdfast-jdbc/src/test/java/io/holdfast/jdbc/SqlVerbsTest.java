@@ -296,6 +296,28 @@ class SqlVerbsTest {
         .isInstanceOf(Kept.Held.class);
   }
 
+  /** The attempt that was granted has no answer, and a renewal has found the grant: the claim does not wait any more. */
+  @ParameterizedTest
+  @EnumSource
+  void keep_ofALockedRow_isUnknown_afterAKeepFoundTheGrant(SqlKind kind) throws SQLException {
+    Client a = client(kind);
+    a.granted(a.fair("x"));
+    Client b = client(kind);
+    Claim waiter = b.fair("x");
+    b.busy(waiter);
+    server().execute("UPDATE holdfast_lock SET claim = '" + waiter.id() + "' WHERE name = 'x'");
+    assertThat(Client.get(b.store.keep(List.of(waiter))).get(waiter.id()))
+        .isInstanceOf(Kept.Held.class);
+    try (Connection connection = server().connect();
+        Statement statement = connection.createStatement()) {
+      connection.setAutoCommit(false);
+      statement.executeUpdate("UPDATE holdfast_lock SET note = 'mine' WHERE name = 'x'");
+      assertThat(Client.get(b.store.keep(List.of(waiter))).get(waiter.id()))
+          .isInstanceOf(Kept.Unknown.class);
+      connection.rollback();
+    }
+  }
+
   @ParameterizedTest
   @EnumSource
   void anAttemptPastGiveUpAt_isNotApplied(SqlKind kind) {

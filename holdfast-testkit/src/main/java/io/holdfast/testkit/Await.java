@@ -42,8 +42,8 @@ public final class Await {
   }
 
   /**
-   * Waits until a condition holds, which is known to take longer or shorter than others. An interrupt does not shorten the
-   * wait; the flag is kept.
+   * Waits until a condition holds; for a state that is known to take longer or shorter than most. An interrupt does not shorten
+   * the wait; the flag is kept.
    *
    * @param what the state, in words that complete "waited in vain until ..."
    * @param patience how long it may take

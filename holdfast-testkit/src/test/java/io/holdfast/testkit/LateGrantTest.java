@@ -177,6 +177,25 @@ class LateGrantTest {
     assertThat(hold.state()).isEqualTo(HoldState.LOST);
   }
 
+  /** Two renewals that were both sent before the doubt say the same: they are not taken for two answers. */
+  @Test
+  @Warns("hold lost: GONE")
+  void renewalsThatFindTheClaimQueued_areFollowedByOneMore() {
+    store.attempts.get(0).complete(new Answer.Granted(grant(1)));
+    Hold hold = Await.value(asked);
+    clock.advance(Duration.ofSeconds(10));
+    assertThat(store.keeps).hasSize(1);
+    // it has no answer in its time: sent again
+    clock.advance(TOO_LONG);
+    assertThat(store.keeps).hasSize(2);
+    store.keeps.get(0).complete(new Kept.Queued());
+    store.keeps.get(1).complete(new Kept.Queued());
+    assertThat(hold.isValid()).isTrue();
+    assertThat(store.keeps).hasSize(3);
+    store.keeps.get(2).complete(new Kept.Queued());
+    assertThat(hold.state()).isEqualTo(HoldState.LOST);
+  }
+
   /** Another thread of this process gets a hold that is in doubt when a renewal has confirmed it. */
   @Test
   void grantInDoubt_isPassedOnWhenItIsConfirmed() {

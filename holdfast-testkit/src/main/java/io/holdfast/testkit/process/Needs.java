@@ -13,7 +13,7 @@ public final class Needs {
   private Needs() {}
 
   /**
-   * Goes on if it is there.
+   * Returns if the machine has it.
    *
    * @param isThere whether the machine has it
    * @param why what is not tested without it, and what is missing

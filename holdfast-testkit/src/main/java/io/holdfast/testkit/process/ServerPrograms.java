@@ -215,7 +215,8 @@ public final class ServerPrograms {
   }
 
   /**
-   * Says why tests cannot start a server on this machine.
+   * Says why tests cannot start a server on this machine. The first call asks the programs that it finds for their versions, a
+   * minute each at most.
    *
    * @param name the program, for example {@code redis-server}
    * @return that it was not found, or what is wrong with what was found; empty if there is one of use
@@ -229,7 +230,7 @@ public final class ServerPrograms {
    * Returns the oldest supported version of a server.
    *
    * @param name the program, for example {@code redis-server}
-   * @return all numbers of it but the last
+   * @return the version without its last number, for example {@code 7.0}
    * @throws IllegalArgumentException if it is not the program of a server
    */
   public static String oldest(String name) {
