@@ -3,9 +3,9 @@ package io.holdfast.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.testkit.process.Executables;
 import io.holdfast.testkit.sql.SqlKind;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -230,27 +230,10 @@ final class Processes implements BeforeEachCallback, AfterEachCallback {
   String script(String name, String... lines) {
     try {
       Path file = folder.resolve(name);
-      writeExecutable(file, "#!/bin/sh\n" + String.join("\n", lines) + "\n");
+      Executables.write(file, "#!/bin/sh\n" + String.join("\n", lines) + "\n");
       return file.toString();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
-    }
-  }
-
-  /**
-   * Writes an executable file, by a process of its own. What this JVM has open for writing, each process that it starts has
-   * open too for a moment, whichever test starts it; and what is open for writing cannot be run ("text file busy").
-   */
-  static void writeExecutable(Path file, String text) throws IOException {
-    Process writer = new ProcessBuilder(
-            "sh", "-c", "cat >\"$0\" && chmod +x \"$0\"", file.toString())
-        .redirectError(ProcessBuilder.Redirect.INHERIT)
-        .start();
-    try (OutputStream to = writer.getOutputStream()) {
-      to.write(text.getBytes(StandardCharsets.UTF_8));
-    }
-    if (writer.onExit().join().exitValue() != 0) {
-      throw new IOException("cannot write " + file);
     }
   }
 

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@code holdfast run} on a terminal, without a shell in front of it; with one: see {@link LauncherTest}. */
+/** {@code holdfast run} on a terminal, without a shell in front of it; with one: see {@link PromptTest}. */
 @Tag("stores")
 @Execution(ExecutionMode.CONCURRENT)
 class TerminalTest {

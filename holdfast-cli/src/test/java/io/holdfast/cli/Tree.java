@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.cli;
 
+import io.holdfast.testkit.process.Executables;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,7 +17,7 @@ final class Tree {
     Files.createDirectories(root.resolve("holdfast-core/src/main"));
     Files.createDirectories(root.resolve("holdfast-cli/src/main"));
     Path launcher = Path.of(System.getProperty("basedir", "."), "..", "holdfast");
-    Processes.writeExecutable(root.resolve("holdfast"), Files.readString(launcher));
+    Executables.write(root.resolve("holdfast"), Files.readString(launcher));
     for (String file : List.of(
         "pom.xml",
         "holdfast-core/pom.xml",
@@ -24,7 +25,7 @@ final class Tree {
         "holdfast-cli/src/main/A.java")) {
       Files.writeString(root.resolve(file), "");
     }
-    Processes.writeExecutable(
+    Executables.write(
         root.resolve("mvnw"),
         String.join(
             "\n",

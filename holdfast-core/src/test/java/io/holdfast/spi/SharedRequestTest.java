@@ -138,6 +138,19 @@ class SharedRequestTest {
     assertThat(sent).hasSize(1);
   }
 
+  /** Nor does a caller that was served by another one's request. */
+  @Test
+  void callersThatShareARequest_haveFuturesOfTheirOwn() {
+    CompletableFuture<String> first = ask();
+    CompletableFuture<String> second = ask();
+    second.cancel(false);
+    CompletableFuture<String> third = ask();
+    sent.get(0).complete("answer");
+    assertThat(first).isCompletedWithValue("answer");
+    assertThat(third).isCompletedWithValue("answer");
+    assertThat(sent).hasSize(1);
+  }
+
   private static void assertFailed(CompletableFuture<String> future, Throwable why) {
     assertThat(future).isCompletedExceptionally();
     assertThatThrownBy(future::join).hasCause(why);

@@ -4,6 +4,7 @@ package io.holdfast.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.process.Executables;
 import io.holdfast.testkit.process.ServerPrograms;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -43,17 +44,8 @@ class MissingServersTest {
   private Path folder;
 
   private void install(String program, String script) {
-    // by a process of its own: what this JVM has open for writing, a process that another test starts has open too for a moment
-    String file = folder.resolve(program).toString();
     try {
-      Process writes = new ProcessBuilder(
-              "sh",
-              "-c",
-              "printf '#!/bin/sh\\n%s\\n' \"$1\" >\"$0\" && chmod +x \"$0\"",
-              file,
-              script)
-          .start();
-      assertThat(Await.value(writes.onExit()).exitValue()).isZero();
+      Executables.write(folder.resolve(program), "#!/bin/sh\n" + script + "\n");
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -192,18 +192,14 @@ class SqlVerbsTest {
     server().execute("UPDATE holdfast_waiter SET until_us = until_us + 60000000");
     List<Claim> claims = new ArrayList<>(held);
     claims.add(gone);
-    try (Connection connection = server().connect();
-        Statement statement = connection.createStatement()) {
-      connection.setAutoCommit(false);
-      statement.executeUpdate("UPDATE holdfast_lock SET note = 'mine' WHERE name = 'x7'");
+    whileLocked("x7", () -> {
       Map<ClaimId, Kept> kept = Client.get(a.store.keep(claims));
       assertThat(kept.get(held.get(7).id())).isInstanceOf(Kept.Unknown.class);
       assertThat(kept.values()).filteredOn(Kept.Held.class::isInstance).hasSize(299);
       assertThat(kept.get(gone.id())).isInstanceOf(Kept.Gone.class);
       assertThat(b.keep(queued)).isInstanceOf(Kept.Queued.class);
       assertThat(b.keep(waits)).isInstanceOf(Kept.Queued.class);
-      connection.rollback();
-    }
+    });
     assertThat(Client.get(a.store.keep(held)).values()).allMatch(Kept.Held.class::isInstance);
   }
 
@@ -217,11 +213,18 @@ class SqlVerbsTest {
     open.add(a);
     List<Claim> held = IntStream.range(0, 20).mapToObj(i -> a.claim("x" + i)).toList();
     held.forEach(each -> Await.until(each.name() + " is granted", () -> isGranted(a, each)));
+    whileLocked("x7", () -> {
+      Await.until("the others are renewed", () -> renewed(a, held) == 19);
+    });
+  }
+
+  /** Runs something while another transaction keeps the row of a lock locked. */
+  private void whileLocked(String name, Runnable task) throws SQLException {
     try (Connection connection = server().connect();
         Statement statement = connection.createStatement()) {
       connection.setAutoCommit(false);
-      statement.executeUpdate("UPDATE holdfast_lock SET note = 'mine' WHERE name = 'x7'");
-      Await.until("the others are renewed", () -> renewed(a, held) == 19);
+      statement.executeUpdate("UPDATE holdfast_lock SET note = 'mine' WHERE name = '" + name + "'");
+      task.run();
       connection.rollback();
     }
   }
@@ -284,16 +287,10 @@ class SqlVerbsTest {
     server()
         .execute("UPDATE holdfast_waiter SET until_us = until_us + 60000000, claim = '" + held.id()
             + "' WHERE name = 'x'");
-    try (Connection connection = server().connect();
-        Statement statement = connection.createStatement()) {
-      connection.setAutoCommit(false);
-      statement.executeUpdate("UPDATE holdfast_lock SET note = 'mine' WHERE name = 'x'");
-      assertThat(Client.get(a.store.keep(List.of(held))).get(held.id()))
-          .isInstanceOf(Kept.Unknown.class);
-      connection.rollback();
-    }
-    assertThat(Client.get(a.store.keep(List.of(held))).get(held.id()))
-        .isInstanceOf(Kept.Held.class);
+    whileLocked("x", () -> {
+      assertThat(a.keep(held)).isInstanceOf(Kept.Unknown.class);
+    });
+    assertThat(a.keep(held)).isInstanceOf(Kept.Held.class);
   }
 
   /** The attempt that was granted has no answer, and a renewal has found the grant: the claim does not wait any more. */
@@ -306,16 +303,10 @@ class SqlVerbsTest {
     Claim waiter = b.fair("x");
     b.busy(waiter);
     server().execute("UPDATE holdfast_lock SET claim = '" + waiter.id() + "' WHERE name = 'x'");
-    assertThat(Client.get(b.store.keep(List.of(waiter))).get(waiter.id()))
-        .isInstanceOf(Kept.Held.class);
-    try (Connection connection = server().connect();
-        Statement statement = connection.createStatement()) {
-      connection.setAutoCommit(false);
-      statement.executeUpdate("UPDATE holdfast_lock SET note = 'mine' WHERE name = 'x'");
-      assertThat(Client.get(b.store.keep(List.of(waiter))).get(waiter.id()))
-          .isInstanceOf(Kept.Unknown.class);
-      connection.rollback();
-    }
+    assertThat(b.keep(waiter)).isInstanceOf(Kept.Held.class);
+    whileLocked("x", () -> {
+      assertThat(b.keep(waiter)).isInstanceOf(Kept.Unknown.class);
+    });
   }
 
   @ParameterizedTest

@@ -112,11 +112,7 @@ class LateGrantTest {
   @Test
   @Warns("hold lost: GONE")
   void earlierAttempt_grants_untilTheLaterOneIsBusy() {
-    Grant late = grant(1);
-    clock.advance(TOO_LONG);
-    assertThat(store.attempts).hasSizeGreaterThan(1);
-    store.attempts.get(0).complete(new Answer.Granted(late));
-    Hold hold = Await.value(asked);
+    Hold hold = grantedLate();
     assertThat(store.keeps).isEmpty();
     store.attempts.get(1).complete(BUSY);
     assertThat(store.keeps).hasSize(1);
@@ -128,10 +124,7 @@ class LateGrantTest {
   /** What a renewal tells that was sent before is older than the doubt; one that was sent since settles it. */
   @Test
   void grantInDoubt_isRenewedOnceMore_andThenBelieved() {
-    Grant late = grant(1);
-    clock.advance(TOO_LONG);
-    store.attempts.get(0).complete(new Answer.Granted(late));
-    Hold hold = Await.value(asked);
+    Hold hold = grantedLate();
     clock.advance(Duration.ofSeconds(8));
     assertThat(store.keeps).hasSize(1);
     store.attempts.get(1).complete(BUSY);
@@ -151,10 +144,7 @@ class LateGrantTest {
   @Test
   @Warns("hold lost: GONE")
   void renewalThatFindsTheClaimQueued_isRepeated_andThenBelieved() {
-    Grant late = grant(1);
-    clock.advance(TOO_LONG);
-    store.attempts.get(0).complete(new Answer.Granted(late));
-    Hold hold = Await.value(asked);
+    Hold hold = grantedLate();
     clock.advance(Duration.ofSeconds(8));
     store.keeps.get(0).complete(new Kept.Queued());
     assertThat(hold.isValid()).isTrue();
@@ -166,10 +156,7 @@ class LateGrantTest {
   @Test
   @Warns("hold lost: GONE")
   void grantInDoubt_isLost_thoughARenewalOfBeforeWasConfirmed() {
-    Grant late = grant(1);
-    clock.advance(TOO_LONG);
-    store.attempts.get(0).complete(new Answer.Granted(late));
-    Hold hold = Await.value(asked);
+    Hold hold = grantedLate();
     clock.advance(Duration.ofSeconds(8));
     store.attempts.get(1).complete(BUSY);
     store.keeps.get(0).complete(new Kept.Held(grant(1)));
@@ -199,10 +186,7 @@ class LateGrantTest {
   /** Another thread of this process gets a hold that is in doubt when a renewal has confirmed it. */
   @Test
   void grantInDoubt_isPassedOnWhenItIsConfirmed() {
-    Grant late = grant(1);
-    clock.advance(TOO_LONG);
-    store.attempts.get(0).complete(new Answer.Granted(late));
-    Hold hold = Await.value(asked);
+    Hold hold = grantedLate();
     CompletableFuture<Hold> next = holdfast.lock("job").acquireAsync();
     store.attempts.get(1).complete(BUSY);
     assertThat(hold.release()).isTrue();
@@ -315,6 +299,15 @@ class LateGrantTest {
   }
 
   /** Waits until the claim is refreshed. */
+  /** The first attempt is answered "granted" when a second one is under way. */
+  private Hold grantedLate() {
+    Grant late = grant(1);
+    clock.advance(TOO_LONG);
+    assertThat(store.attempts).hasSizeGreaterThan(1);
+    store.attempts.get(0).complete(new Answer.Granted(late));
+    return Await.value(asked);
+  }
+
   private void refresh() {
     int before = store.keeps.size();
     clock.advance(Duration.ofSeconds(2));
