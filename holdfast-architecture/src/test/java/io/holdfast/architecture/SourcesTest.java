@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 class SourcesTest {
   private static final Path MAIN = Path.of("src", "main", "java");
   private static final Pattern COMMENT = Pattern.compile("(?m)^ *(//|/?\\*).*$");
+  private static final Pattern DETACHED = Pattern.compile("(?m)^ *(/\\*\\*.*)?\\*/\\s*(/\\*\\*|})");
   private static final Path TEST = Path.of("src", "test", "java");
   private static final List<String> STORES = List.of(
       "holdfast-core",
@@ -34,6 +35,18 @@ class SourcesTest {
         assertThat(Files.readString(source))
             .as("the first line of %s", Sources.ROOT.relativize(source))
             .startsWith("// SPDX-License-Identifier: Apache-2.0\n");
+      }
+    }
+  }
+
+  /** Newer compilers refuse it, so that a build on an older one says too little. */
+  @Test
+  void everyDocComment_standsBeforeWhatItIsAbout() throws IOException {
+    for (Path module : Sources.modules()) {
+      for (Path source : Sources.javaFiles(module)) {
+        assertThat(Files.readString(source))
+            .as("a doc comment before another or a brace: %s", Sources.ROOT.relativize(source))
+            .doesNotContainPattern(DETACHED);
       }
     }
   }

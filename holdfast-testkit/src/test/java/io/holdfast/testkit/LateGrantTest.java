@@ -298,7 +298,6 @@ class LateGrantTest {
     assertThat(asked).isCompleted();
   }
 
-  /** Waits until the claim is refreshed. */
   /** The first attempt is answered "granted" when a second one is under way. */
   private Hold grantedLate() {
     Grant late = grant(1);
@@ -308,6 +307,7 @@ class LateGrantTest {
     return Await.value(asked);
   }
 
+  /** Moves time on until the claim is renewed or refreshed. */
   private void refresh() {
     int before = store.keeps.size();
     clock.advance(Duration.ofSeconds(2));
