@@ -251,7 +251,7 @@ final class EtcdAttempt {
    * first, it puts the key once more, which that deletion does not meet.
    */
   private CompletableFuture<Boolean> leave(EtcdLease.Term term) {
-    Optional<EtcdPlace.Move> noted = claim.place.moving(term, true);
+    Optional<EtcdPlace.Move> noted = claim.place.moving(claim.place.revision(), term, true);
     if (noted.isEmpty()) {
       // granted to a later attempt meanwhile, or over
       return CompletableFuture.completedFuture(true);
@@ -270,7 +270,7 @@ final class EtcdAttempt {
           List<KeyValue> there =
               done.isSucceeded() ? List.of() : done.getGetResponses().get(0).getKvs();
           if (there.isEmpty()) {
-            claim.place.deleted();
+            claim.place.deleted(last.revision);
             return CompletableFuture.completedFuture(true);
           }
           claim.place.seen(there.get(0), term);
@@ -288,11 +288,12 @@ final class EtcdAttempt {
     boolean othersWait = queueLength > 1;
     EtcdLease own = context.lease(claim.claim.lease());
     EtcdLease.Term under = claim.place.settled();
-    if (under != null && under == own.current()) {
+    // read last: the lease is that key's
+    if (under != null && under == own.current() && claim.place.revision() == revision) {
       return answer(grant(revision, under, othersWait));
     }
     return context
-        .move(claim, own)
+        .move(claim, revision, own)
         .thenCompose(moved -> moved.isPresent()
             ? answer(grant(revision, moved.get(), othersWait))
             // it was ended meanwhile, by an operator or with its lease: asked again it is put at the end

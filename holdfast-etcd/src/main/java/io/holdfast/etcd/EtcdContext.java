@@ -268,18 +268,19 @@ final class EtcdContext {
    * Puts a claim's key under another lease, if it is still there. Its place in the queue stays. A move that comes behind a
    * later change of the key is not applied, but made anew for what is there then.
    *
+   * @param created the key's create revision: another key of the claim is not moved in its place
    * @return the lease that it is under now; empty if the key is gone or kept, or no waiter's and to be put under their lease
    */
-  CompletableFuture<Optional<EtcdLease.Term>> move(EtcdClaim claim, EtcdLease to) {
+  CompletableFuture<Optional<EtcdLease.Term>> move(EtcdClaim claim, long created, EtcdLease to) {
     return young(claim, to)
         .thenCompose(term -> claim
             .place
-            .moving(term, to == waiting)
+            .moving(created, term, to == waiting)
             .map(move -> {
               // once more, now that the move is noted and nothing more is promised of the other lease
               if (to != waiting && !term.lasts(promised(claim))) {
                 claim.place.notMoved(move);
-                return move(claim, to);
+                return move(claim, created, to);
               }
               return move(claim, to, move);
             })
@@ -317,7 +318,7 @@ final class EtcdContext {
         .exceptionallyCompose(failure -> {
           if (EtcdLease.isGone(failure)) {
             move.term.gone();
-            return move(claim, to);
+            return move(claim, move.revision, to);
           }
           return EtcdErrors.isFull(failure)
               ? full(claim, move, failure)
@@ -347,8 +348,8 @@ final class EtcdContext {
   private CompletableFuture<Optional<EtcdLease.Term>> moved(
       EtcdClaim claim, EtcdLease to, EtcdPlace.Move move, TxnResponse done) {
     if (done.isSucceeded()) {
-      claim.place.moved(move, done.getHeader().getRevision());
-      return CompletableFuture.completedFuture(Optional.of(move.term));
+      boolean isThere = claim.place.moved(move, done.getHeader().getRevision());
+      return CompletableFuture.completedFuture(isThere ? Optional.of(move.term) : Optional.empty());
     }
     claim.place.notMoved(move);
     List<KeyValue> there = done.getGetResponses().get(0).getKvs();
@@ -358,7 +359,7 @@ final class EtcdContext {
       return CompletableFuture.completedFuture(Optional.empty());
     }
     claim.place.seen(there.get(0), move.term);
-    return move(claim, to);
+    return move(claim, move.revision, to);
   }
 
   ByteSequence queue(EtcdClaim claim) {

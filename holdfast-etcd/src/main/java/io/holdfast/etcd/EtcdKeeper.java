@@ -220,10 +220,10 @@ final class EtcdKeeper {
       EtcdLease.Term term = claim.place.settled(modified);
       CompletableFuture<Renewed> renewal = term == null ? null : renewals.get(term);
       if (term == null || renewal == null || (isFirst && term != lease.current())) {
-        return move(claim, lease, isFirst, othersWait);
+        return move(claim, revision, lease, isFirst, othersWait);
       }
       return renewal.thenCompose(renewed -> switch (renewed) {
-        case YES -> answer(renewed(claim, term, modified, isFirst, othersWait));
+        case YES -> answer(renewed(claim, term, revision, modified, isFirst, othersWait));
         case GONE ->
           answer(claim.place.settled(modified) == term ? new Kept.Gone() : new Kept.Unknown());
         case UNKNOWN -> answer(new Kept.Unknown());
@@ -231,11 +231,16 @@ final class EtcdKeeper {
     }
 
     private Kept renewed(
-        EtcdClaim claim, EtcdLease.Term term, long modified, boolean isFirst, boolean othersWait) {
+        EtcdClaim claim,
+        EtcdLease.Term term,
+        long revision,
+        long modified,
+        boolean isFirst,
+        boolean othersWait) {
       // read before the lease is known to be settled still: a move that is noted later looks at what was promised until then
       Moment anchor = term.anchor();
       return claim.place.settled(modified) == term
-          ? kept(claim, anchor, isFirst, othersWait)
+          ? kept(claim, revision, anchor, isFirst, othersWait)
           : new Kept.Unknown();
     }
   }
@@ -275,24 +280,26 @@ final class EtcdKeeper {
   }
 
   private CompletableFuture<Kept> move(
-      EtcdClaim claim, EtcdLease lease, boolean isFirst, boolean othersWait) {
+      EtcdClaim claim, long revision, EtcdLease lease, boolean isFirst, boolean othersWait) {
     return context
-        .move(claim, lease)
+        .move(claim, revision, lease)
         .thenApply(moved -> {
           if (moved.isPresent()) {
-            return kept(claim, moved.get().anchor(), isFirst, othersWait);
+            return kept(claim, revision, moved.get().anchor(), isFirst, othersWait);
           }
-          // its turn came meanwhile: what was read is of the past
-          return !isFirst && claim.place.isFirst() ? new Kept.Unknown() : new Kept.Gone();
+          // its turn came meanwhile, or it has another key: what was read is of the past
+          boolean isPast =
+              claim.place.revision() != revision || (!isFirst && claim.place.isFirst());
+          return isPast ? new Kept.Unknown() : new Kept.Gone();
         })
         .exceptionally(failure -> new Kept.Unknown());
   }
 
-  private Kept kept(EtcdClaim claim, Moment anchor, boolean isFirst, boolean othersWait) {
+  private Kept kept(
+      EtcdClaim claim, long revision, Moment anchor, boolean isFirst, boolean othersWait) {
     if (isFirst) {
       claim.stopWaiting();
-      return new Kept.Held(
-          new Grant(claim.place.revision(), anchor, claim.claim.lease(), othersWait));
+      return new Kept.Held(new Grant(revision, anchor, claim.claim.lease(), othersWait));
     }
     claim.startWaiting(context).ifPresent(EtcdWait::begin);
     return new Kept.Queued();

@@ -142,11 +142,13 @@ final class EtcdPlace {
     }
   }
 
-  /** The key was deleted. */
-  void deleted() {
+  /** The key that was made in this revision was deleted. */
+  void deleted(long created) {
     lock.lock();
     try {
-      there = false;
+      if (created == revision) {
+        there = false;
+      }
     } finally {
       lock.unlock();
     }
@@ -261,13 +263,14 @@ final class EtcdPlace {
   /**
    * Notes a move before it is sent.
    *
+   * @param created the create revision of the key that is to be moved
    * @param asWaiter whether it is to the waiters' lease, or a deletion: what a claim that is first has no use for
-   * @return empty if there is no key, or the key is the first and no waiter's any more
+   * @return empty if that is not the key that is known now, or the key is the first and no waiter's any more
    */
-  Optional<Move> moving(EtcdLease.Term to, boolean asWaiter) {
+  Optional<Move> moving(long created, EtcdLease.Term to, boolean asWaiter) {
     lock.lock();
     try {
-      if (over || revision == 0 || (asWaiter && firstAs == revision)) {
+      if (over || created == 0 || created != revision || (asWaiter && firstAs == revision)) {
         return Optional.empty();
       }
       Move move = new Move(revision, modified, to);
@@ -278,11 +281,17 @@ final class EtcdPlace {
     }
   }
 
-  void moved(Move move, long now) {
+  /**
+   * A move was applied in this revision.
+   *
+   * @return false if the key that is known now is not the one that was moved: that one has gone since
+   */
+  boolean moved(Move move, long now) {
     lock.lock();
     try {
       moves.remove(move);
       changed(move.revision, now, move.term);
+      return !over && revision == move.revision;
     } finally {
       lock.unlock();
     }

@@ -49,7 +49,8 @@ final class EtcdWait {
       follow();
       return;
     }
-    CompletionStage<Optional<EtcdLease.Term>> move = context.move(claim, context.waiting);
+    CompletionStage<Optional<EtcdLease.Term>> move =
+        context.move(claim, claim.place.revision(), context.waiting);
     move.whenComplete((moved, failure) -> {
       if (failure != null) {
         context.later(PAUSE, this::retry);
@@ -212,7 +213,7 @@ final class EtcdWait {
     }
     // a move may still come, or there is too little of the lease left: the key is put under the hold's own
     CompletionStage<Optional<EtcdLease.Term>> move =
-        context.move(claim, context.lease(claim.claim.lease()));
+        context.move(claim, revision, context.lease(claim.claim.lease()));
     move.whenComplete((moved, failure) -> {
       if (failure != null || moved.isEmpty()) {
         context.events.lookAgain(claim.claim.id());

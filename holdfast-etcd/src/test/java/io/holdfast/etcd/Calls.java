@@ -95,14 +95,32 @@ final class Calls implements ClientInterceptor {
   }
 
   /** Parks a request, after some others of its kind; completes when it is there. */
-  CompletableFuture<Parked<?, ?>> park(String method, int after) {
-    CompletableFuture<Parked<?, ?>> there = new CompletableFuture<>();
+  CompletableFuture<Parked> park(String method, int after) {
+    CompletableFuture<Parked> there = new CompletableFuture<>();
     rule(method, after, new Act() {
       @Override
       public <Q, A> ClientCall<Q, A> on(MethodDescriptor<Q, A> method, ClientCall<Q, A> call) {
-        Parked<Q, A> parked = new Parked<>(call);
+        Parked parked = new Parked();
         there.complete(parked);
-        return parked;
+        return new LateRequest<>(call, parked);
+      }
+    });
+    return there;
+  }
+
+  /**
+   * Parks the answer to a request, after some others of its kind; completes when the answer is there.
+   *
+   * @param before runs before the request is sent
+   */
+  CompletableFuture<Parked> parkAnswer(String method, int after, Runnable before) {
+    CompletableFuture<Parked> there = new CompletableFuture<>();
+    rule(method, after, new Act() {
+      @Override
+      public <Q, A> ClientCall<Q, A> on(MethodDescriptor<Q, A> method, ClientCall<Q, A> call) {
+        before.run();
+        Parked parked = new Parked();
+        return new LateAnswer<>(call, parked, () -> there.complete(parked));
       }
     });
     return there;
@@ -170,9 +188,8 @@ final class Calls implements ClientInterceptor {
     A apply(A answer);
   }
 
-  /** A request that waits to be let go. */
-  static final class Parked<Q, A> extends ClientCall<Q, A> {
-    private final ClientCall<Q, A> call;
+  /** A request that waits to be let go, or the answer to one. */
+  static final class Parked {
     private final CompletableFuture<Boolean> answered = new CompletableFuture<>();
 
     // guarded by this
@@ -180,9 +197,7 @@ final class Calls implements ClientInterceptor {
     private final List<Runnable> steps = new ArrayList<>();
     private boolean isLetGo;
 
-    private Parked(ClientCall<Q, A> call) {
-      this.call = call;
-    }
+    private Parked() {}
 
     private synchronized void step(Runnable step) {
       if (isLetGo) {
@@ -192,11 +207,21 @@ final class Calls implements ClientInterceptor {
       }
     }
 
-    /** Lets it go; completes when it is answered. */
+    /** Lets it go; completes when the client has the answer. */
     synchronized CompletableFuture<Boolean> letGo() {
       isLetGo = true;
       steps.forEach(Runnable::run);
       return answered;
+    }
+  }
+
+  private static final class LateRequest<Q, A> extends ClientCall<Q, A> {
+    private final ClientCall<Q, A> call;
+    private final Parked parked;
+
+    LateRequest(ClientCall<Q, A> call, Parked parked) {
+      this.call = call;
+      this.parked = parked;
     }
 
     @Override
@@ -205,30 +230,61 @@ final class Calls implements ClientInterceptor {
         @Override
         public void onClose(Status status, Metadata trailers) {
           super.onClose(status, trailers);
-          answered.complete(true);
+          parked.answered.complete(true);
         }
       };
-      step(() -> call.start(told, headers));
+      parked.step(() -> call.start(told, headers));
     }
 
     @Override
     public void request(int messages) {
-      step(() -> call.request(messages));
+      parked.step(() -> call.request(messages));
     }
 
     @Override
     public void cancel(@Nullable String message, @Nullable Throwable cause) {
-      step(() -> call.cancel(message, cause));
+      parked.step(() -> call.cancel(message, cause));
     }
 
     @Override
     public void halfClose() {
-      step(call::halfClose);
+      parked.step(call::halfClose);
     }
 
     @Override
     public void sendMessage(Q message) {
-      step(() -> call.sendMessage(message));
+      parked.step(() -> call.sendMessage(message));
+    }
+  }
+
+  private static final class LateAnswer<Q, A> extends SimpleForwardingClientCall<Q, A> {
+    private final Parked parked;
+    private final Runnable whenThere;
+
+    LateAnswer(ClientCall<Q, A> call, Parked parked, Runnable whenThere) {
+      super(call);
+      this.parked = parked;
+      this.whenThere = whenThere;
+    }
+
+    @Override
+    public void start(Listener<A> listener, Metadata headers) {
+      Listener<A> told = new SimpleForwardingClientCallListener<>(listener) {
+        @Override
+        public void onMessage(A message) {
+          parked.step(() -> super.onMessage(message));
+        }
+
+        @Override
+        public void onClose(Status status, Metadata trailers) {
+          parked.step(() -> {
+            super.onClose(status, trailers);
+            parked.answered.complete(true);
+          });
+          whenThere.run();
+        }
+      };
+      super.start(told, headers);
     }
   }
 

@@ -68,17 +68,30 @@ final class DrivenEtcd implements AfterEachCallback {
     return new EtcdContext(past, new EtcdKeys(prefix), engine.runtime(), engine);
   }
 
-  /** What was asked, and one of its requests, which is parked. */
-  record Late<T>(T asked, Calls.Parked<?, ?> request) {
-    /** Lets the request go, and returns when it is answered. */
+  /** What was asked, and one of its requests, which is parked, or its answer is. */
+  record Late<T>(T asked, Calls.Parked parked) {
+    /** Lets it go, and returns when the store has the answer. */
     void letGo() {
-      Await.value(request.letGo());
+      Await.value(parked.letGo());
     }
   }
 
   /** Asks, and parks a request of that, after some others of its kind. */
   <T> Late<T> late(String method, int after, Supplier<T> ask) {
-    CompletableFuture<Calls.Parked<?, ?>> parked = calls.park(method, after);
+    return late(calls.park(method, after), ask);
+  }
+
+  /** Asks, and parks the answer to a request of that, after some others of its kind. */
+  <T> Late<T> answeredLate(String method, int after, Supplier<T> ask) {
+    return answeredLate(method, after, () -> {}, ask);
+  }
+
+  /** The same, and does something before that request is sent. */
+  <T> Late<T> answeredLate(String method, int after, Runnable before, Supplier<T> ask) {
+    return late(calls.parkAnswer(method, after, before), ask);
+  }
+
+  private static <T> Late<T> late(CompletableFuture<Calls.Parked> parked, Supplier<T> ask) {
     T asked = ask.get();
     return new Late<>(asked, Await.value(parked));
   }
@@ -103,6 +116,23 @@ final class DrivenEtcd implements AfterEachCallback {
     Claim waiter = claim();
     assertThat(attempt(waiter, Mode.QUEUE)).isInstanceOf(Answer.Busy.class);
     return waiter;
+  }
+
+  /** A claim that stands in the queue, and has looked at it when its watch had begun: it looks no more until something changes. */
+  Claim watcher() {
+    long before = looks();
+    Claim waiter = waiter();
+    Await.until("it has looked", () -> looks() > before);
+    return waiter;
+  }
+
+  /** How often a waiter has asked for its place, should it have changed. */
+  private long looks() {
+    return calls.texts().stream()
+        .filter(each -> each.contains("failure {")
+            && each.contains("sort_order")
+            && !each.contains("request_put"))
+        .count();
   }
 
   CompletionStage<Answer> ask(Claim claim, Mode mode) {

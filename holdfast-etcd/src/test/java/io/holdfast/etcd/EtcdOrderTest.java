@@ -2,6 +2,7 @@
 package io.holdfast.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
 
 import io.etcd.jetcd.KeyValue;
 import io.grpc.Status;
@@ -17,6 +18,8 @@ import io.holdfast.spi.StoreException;
 import io.holdfast.testkit.Await;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -69,6 +72,105 @@ class EtcdOrderTest {
     assertThat(etcd.keep(waiter)).isInstanceOf(Kept.Held.class);
     assertThat(etcd.key(waiter).getLease()).isEqualTo(ofHolds);
     etcd.end(waiter);
+  }
+
+  /** An operator releases the lock while the answer to a move is on its way, and the claim is queued anew behind another. */
+  @Test
+  void moveThatIsAnsweredLate_isNoTurn() {
+    Claim waiter = waiterThatIsFirst();
+    // so late that what is left of the waiters' lease is too little for a grant
+    etcd.ticker.pass(EtcdContext.WAITER_LEASE.multipliedBy(3).dividedBy(5));
+    Late<EtcdWait> move = etcd.answeredLate("Txn", 1, () -> {
+      EtcdWait wait = etcd.mine(waiter).startWaiting(context).orElseThrow();
+      wait.look();
+      return wait;
+    });
+    assertUnderTheHoldsLease(waiter);
+    queueAnewBehindAnother(waiter);
+    move.letGo();
+    Await.until("it is asked anew", () -> etcd.engine.told.contains("lookAgain " + waiter.id()));
+    assertThat(etcd.turn(waiter)).isEmpty();
+  }
+
+  @Test
+  void moveThatIsAnsweredLate_isNoGrant() {
+    Claim waiter = waiterThatIsFirst();
+    Late<CompletionStage<Answer>> move =
+        etcd.answeredLate("Txn", 2, () -> etcd.ask(waiter, Mode.QUEUE));
+    assertUnderTheHoldsLease(waiter);
+    queueAnewBehindAnother(waiter);
+    move.letGo();
+    assertThat(Await.value(move.asked())).isInstanceOf(Answer.Busy.class);
+  }
+
+  @Test
+  void moveThatIsAnsweredLate_keepsNothing() {
+    Claim waiter = waiterThatIsFirst();
+    Late<CompletionStage<Map<ClaimId, Kept>>> move =
+        etcd.answeredLate("Txn", 2, () -> store.keep(List.of(waiter)));
+    assertUnderTheHoldsLease(waiter);
+    queueAnewBehindAnother(waiter);
+    move.letGo();
+    assertThat(Await.value(move.asked())).containsExactly(entry(waiter.id(), new Kept.Unknown()));
+  }
+
+  /** The key has changed before it is moved, so that it is not: that is answered late, and the other key is not moved in its place. */
+  @Test
+  void moveThatWasNotApplied_isNotRepeatedWithAnotherKey() {
+    Claim waiter = waiterThatIsFirst();
+    KeyValue key = etcd.key(waiter);
+    Late<CompletionStage<Answer>> move = etcd.answeredLate(
+        "Txn",
+        2,
+        () -> operator.put(key.getKey(), key.getValue().toString(), key.getLease()),
+        () -> etcd.ask(waiter, Mode.QUEUE));
+    assertThat(etcd.key(waiter).getLease()).isEqualTo(key.getLease());
+    queueAnewBehindAnother(waiter);
+    move.letGo();
+    assertThat(Await.value(move.asked())).isInstanceOf(Answer.Busy.class);
+  }
+
+  /** A try deletes its key; before that is answered, the same try is repeated and granted. */
+  @Test
+  void deletionThatIsAnsweredLate_leavesTheGrantOfTheRepetition() {
+    Claim claim = etcd.claim();
+    Late<CompletionStage<Answer>> put = etcd.late("Txn", 0, () -> etcd.ask(claim, Mode.TRY));
+    Claim holder = etcd.holder();
+    Late<CompletionStage<Answer>> deletion = etcd.answeredLate("Txn", 1, () -> {
+      put.letGo();
+      return put.asked();
+    });
+    assertThat(operator.keys()).as("it was applied").hasSize(1);
+    etcd.end(holder);
+    assertThat(etcd.attempt(claim, Mode.TRY)).isInstanceOf(Answer.Granted.class);
+    deletion.letGo();
+    assertThat(Await.value(deletion.asked())).isInstanceOf(Answer.Busy.class);
+    assertThat(context.known(claim.id())).isPresent();
+    assertThat(etcd.keep(claim)).isInstanceOf(Kept.Held.class);
+  }
+
+  private void assertUnderTheHoldsLease(Claim claim) {
+    EtcdLease.Term own = Objects.requireNonNull(context.lease(LEASE).current());
+    assertThat(etcd.key(claim).getLease()).as("the move was applied").isEqualTo(own.id);
+  }
+
+  /** A claim whose turn has come, and that looks for it no longer: its key is under the waiters' lease. */
+  private Claim waiterThatIsFirst() {
+    Claim holder = etcd.holder();
+    Claim waiter = etcd.watcher();
+    etcd.mine(waiter).stopWaiting();
+    operator.delete(etcd.mine(holder).key);
+    return waiter;
+  }
+
+  private void queueAnewBehindAnother(Claim waiter) {
+    operator.delete(etcd.mine(waiter).key);
+    ClaimId other = new ClaimId("fedcba9876543210fedcba9876543210", 1);
+    String value = EtcdValue.claim(EtcdValue.Kind.CLAIM, Instant.EPOCH, waiter.holder())
+        .write()
+        .toString();
+    operator.put(new EtcdKeys(etcd.prefix).claim(DrivenEtcd.JOB, other), value, 0);
+    assertThat(etcd.attempt(waiter, Mode.QUEUE)).isInstanceOf(Answer.Busy.class);
   }
 
   @Test
@@ -328,7 +430,7 @@ class EtcdOrderTest {
     int looks = calls.sent("Txn");
     EtcdWait wait = mine.startWaiting(context).orElseThrow();
     calls.during("Watch", () -> {
-      CompletableFuture<Calls.Parked<?, ?>> parked = calls.park("Txn", 0);
+      CompletableFuture<Calls.Parked> parked = calls.park("Txn", 0);
       wait.look();
       Await.value(Await.value(parked).letGo());
     });

@@ -26,11 +26,7 @@ class EtcdQueueTest {
 
   /** A claim that waits behind another one, and hears nothing of it. */
   private Claim deafWaiter() {
-    Claim waiter = etcd.waiter();
-    Await.until("it waits under the waiters' lease", () -> {
-      EtcdLease.Term under = etcd.mine(waiter).place.settled();
-      return under != null && under == etcd.context.waiting.current();
-    });
+    Claim waiter = etcd.watcher();
     etcd.mine(waiter).stopWaiting();
     return waiter;
   }
@@ -50,9 +46,8 @@ class EtcdQueueTest {
   @Test
   void keptClaims_readNoQueue() {
     Claim holder = etcd.holder();
-    Claim second = etcd.waiter();
-    Claim third = etcd.waiter();
-    Await.until("both watch", () -> calls.openWatches() > 0);
+    Claim second = etcd.watcher();
+    Claim third = etcd.watcher();
     etcd.keep(second);
     etcd.keep(third);
     int before = sent();

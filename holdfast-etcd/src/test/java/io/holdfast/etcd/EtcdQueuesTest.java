@@ -224,10 +224,10 @@ class EtcdQueuesTest {
   void keptWaiter_whoseKeyAheadHasGone_hasNoQueueRead() {
     Claim waiter = queue.get(3);
     watch(waiter);
-    CompletableFuture<Calls.Parked<?, ?>> look = calls.park("Txn", 0);
+    CompletableFuture<Calls.Parked> look = calls.park("Txn", 0);
     int before = calls.texts().size();
     etcd.operator.delete(etcd.key(queue.get(2)).getKey());
-    Calls.Parked<?, ?> parked = Await.value(look);
+    Calls.Parked parked = Await.value(look);
     assertThat(etcd.keep(waiter)).isInstanceOf(Kept.Queued.class);
     List<String> sent = calls.texts();
     assertThat(sent.subList(before, sent.size())).noneMatch(each -> each.contains("sort_order"));
@@ -243,9 +243,9 @@ class EtcdQueuesTest {
   void lookWithoutAnAnswer_isFollowedByAnother() {
     Claim waiter = queue.get(1);
     watch(waiter);
-    CompletableFuture<Calls.Parked<?, ?>> look = calls.park("Txn", 0);
+    CompletableFuture<Calls.Parked> look = calls.park("Txn", 0);
     etcd.operator.delete(etcd.key(queue.get(0)).getKey());
-    Calls.Parked<?, ?> parked = Await.value(look);
+    Calls.Parked parked = Await.value(look);
     etcd.ticker.pass(Duration.ofSeconds(2));
     assertThat(etcd.keep(waiter)).isInstanceOf(Kept.Queued.class);
     etcd.awaitTurn(waiter);

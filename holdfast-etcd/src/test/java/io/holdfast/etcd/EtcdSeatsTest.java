@@ -241,7 +241,8 @@ class EtcdSeatsTest {
     over.place.seen(before);
     assertThat(over.place.revision()).isLessThan(before.getCreateRevision());
     assertThat(over.place.first(before.getCreateRevision(), etcd.ticker.now())).isFalse();
-    assertThat(Await.value(context.move(over, context.waiting))).isEmpty();
+    assertThat(Await.value(context.move(over, over.place.revision(), context.waiting)))
+        .isEmpty();
     assertThat(operator.keys().get(0).getModRevision()).isEqualTo(before.getModRevision());
     assertHolds(next);
   }
@@ -321,7 +322,7 @@ class EtcdSeatsTest {
     etcd.end(holder);
     Claim again = etcd.waiter();
     assertThat(etcd.mine(again).key).isEqualTo(key);
-    assertThat(watch.request().letGo()).as("it ends with the client").isNotNull();
+    assertThat(watch.parked().letGo()).as("it ends with the client").isNotNull();
     etcd.awaitTurn(waiter);
     assertThat(etcd.turn(again)).isEmpty();
     etcd.end(waiter);

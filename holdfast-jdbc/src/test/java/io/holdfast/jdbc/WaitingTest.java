@@ -4,7 +4,6 @@ package io.holdfast.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Holder;
-import io.holdfast.Ticker;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.LockKey;
@@ -33,7 +32,7 @@ class WaitingTest {
       "a store",
       new StoreRuntime(
           CLIENT,
-          Ticker.system(),
+          new ManualTicker(),
           (task, delayNanos) -> {
             looksAfter.add(delayNanos);
             scheduled = task;

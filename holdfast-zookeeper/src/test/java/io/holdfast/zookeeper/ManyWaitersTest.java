@@ -116,8 +116,9 @@ class ManyWaitersTest {
           Await.until(
               "all wait", () -> holder.admin().inspect("a").orElseThrow().waiters() == expected);
         }
-        // each of them has seen the whole queue by then
-        tunnel.repliedPerSecond(REFRESH);
+        Await.until(
+            "each of them has seen the whole queue",
+            () -> tunnel.repliedPerSecond(REFRESH) < 100_000);
         long perSecond = tunnel.repliedPerSecond(REFRESH.multipliedBy(4));
         assertTrue(perSecond < 100_000, () -> perSecond + " bytes a second");
         assertTrue(perSecond > 10_000, () -> perSecond + " bytes a second: they do not ask");

@@ -37,6 +37,9 @@ final class Counting implements AutoCloseable {
   /** A waiter's first look, on stores that do not call. */
   private static final Duration LOOKS_AGAIN = Duration.ofMillis(1);
 
+  /** Longer than a machine stands still: no request is repeated for that. */
+  private static final Duration REQUEST = Duration.ofSeconds(5);
+
   private final StillTime time = new StillTime();
   private final Counter counter;
   private final boolean goesOn;
@@ -57,6 +60,8 @@ final class Counting implements AutoCloseable {
         .store(subject.store().get())
         .ticker(time)
         .scheduler(time)
+        // drivers have a clock of their own: a request that they give up is repeated by ours, which stands still
+        .requestTimeout(REQUEST)
         .build();
   }
 
