@@ -1,4 +1,4 @@
-# Sourced by .ci/run and dev/all: runs a check in parts, each of them whatever became of those before, and says what became of them.
+# Sourced by .ci/run and dev/all: runs a check in parts, each whatever became of those before it, and says what became of them.
 
 # The README's command stays the README's command; these only make its output fit for a log.
 # A failed test does not stop the modules that need its own; the reports have the verdict.

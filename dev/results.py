@@ -2,7 +2,7 @@
 """Says what the tests of a build have shown: dev/results.py SINCE BUILD_FOLDER LOG.
 
 Read are the reports in BUILD_FOLDER of each module that are newer than the file SINCE, and what Maven has said, in the file LOG. Prints
-the counts, then each failed test with the beginning of what it said; if none failed, what else Maven calls an error. The exit code is 0 if
+the counts, then each failed test with the beginning of what it said; if none failed, the first line that Maven calls an error. The exit code is 0 if
 tests were run, none failed, and each JVM that ran some has ended well: of one that hung or died there is no report.
 """
 import pathlib

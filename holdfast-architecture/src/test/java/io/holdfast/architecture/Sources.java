@@ -4,6 +4,7 @@ package io.holdfast.architecture;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -22,6 +23,15 @@ final class Sources {
           .sorted()
           .toList();
     }
+  }
+
+  /** Every Java source of all modules. */
+  static List<Path> javaFiles() throws IOException {
+    List<Path> all = new ArrayList<>();
+    for (Path module : modules()) {
+      all.addAll(javaFiles(module));
+    }
+    return all;
   }
 
   /** Every Java source of a module, of the product and of its tests. */

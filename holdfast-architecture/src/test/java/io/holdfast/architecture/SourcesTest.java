@@ -30,24 +30,20 @@ class SourcesTest {
   /** Spotless looks after the other files, but leaves module-info and package-info alone. */
   @Test
   void everySource_namesItsLicence() throws IOException {
-    for (Path module : Sources.modules()) {
-      for (Path source : Sources.javaFiles(module)) {
-        assertThat(Files.readString(source))
-            .as("the first line of %s", Sources.ROOT.relativize(source))
-            .startsWith("// SPDX-License-Identifier: Apache-2.0\n");
-      }
+    for (Path source : Sources.javaFiles()) {
+      assertThat(Files.readString(source))
+          .as("the first line of %s", Sources.ROOT.relativize(source))
+          .startsWith("// SPDX-License-Identifier: Apache-2.0\n");
     }
   }
 
   /** Newer compilers refuse it, so that a build on an older one says too little. */
   @Test
   void everyDocComment_standsBeforeWhatItIsAbout() throws IOException {
-    for (Path module : Sources.modules()) {
-      for (Path source : Sources.javaFiles(module)) {
-        assertThat(Files.readString(source))
-            .as("a doc comment before another or a brace: %s", Sources.ROOT.relativize(source))
-            .doesNotContainPattern(DETACHED);
-      }
+    for (Path source : Sources.javaFiles()) {
+      assertThat(Files.readString(source))
+          .as("a doc comment before another or a brace: %s", Sources.ROOT.relativize(source))
+          .doesNotContainPattern(DETACHED);
     }
   }
 
@@ -94,11 +90,9 @@ class SourcesTest {
   @Test
   void everyPackage_isNullMarked() throws IOException {
     Set<Path> packages = new LinkedHashSet<>();
-    for (Path module : Sources.modules()) {
-      for (Path source : Sources.javaFiles(module)) {
-        if (!source.endsWith("module-info.java")) {
-          packages.add(source.getParent());
-        }
+    for (Path source : Sources.javaFiles()) {
+      if (!source.endsWith("module-info.java")) {
+        packages.add(source.getParent());
       }
     }
     assertThat(packages).hasSizeGreaterThan(5);
@@ -129,15 +123,13 @@ class SourcesTest {
   void everyTestThatTheRecordNames_isThere() throws IOException {
     Pattern named = Pattern.compile("`([A-Z]\\w+)\\.(\\w+)`");
     Set<String> there = new LinkedHashSet<>();
-    for (Path module : Sources.modules()) {
-      for (Path source : Sources.javaFiles(module)) {
-        String type = source.getFileName().toString().replace(".java", "");
-        Pattern.compile("\\bvoid (\\w+)\\(|^ +([A-Z][A-Z_]+)\\(", Pattern.MULTILINE)
-            .matcher(Files.readString(source))
-            .results()
-            .forEach(each ->
-                there.add(type + "." + (each.group(1) == null ? each.group(2) : each.group(1))));
-      }
+    for (Path source : Sources.javaFiles()) {
+      String type = source.getFileName().toString().replace(".java", "");
+      Pattern.compile("\\bvoid (\\w+)\\(|^ +([A-Z][A-Z_]+)\\(", Pattern.MULTILINE)
+          .matcher(Files.readString(source))
+          .results()
+          .forEach(each ->
+              there.add(type + "." + (each.group(1) == null ? each.group(2) : each.group(1))));
     }
     List<String> names = named
         .matcher(Files.readString(Sources.ROOT.resolve("docs/verification.md")))

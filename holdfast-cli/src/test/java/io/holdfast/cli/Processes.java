@@ -36,7 +36,7 @@ final class Processes implements BeforeEachCallback, AfterEachCallback {
 
   private static final AtomicInteger TESTS = new AtomicInteger();
 
-  private static final int MOST_TRIES = 5;
+  private static final int MOST_TRIES = 20;
 
   private final List<Job> jobs = new ArrayList<>();
   private Path folder = Path.of("set before each test");

@@ -227,6 +227,7 @@ final class EtcdAttempt {
       long count) {
     if (first == null) {
       // all have gone since the key was put, our own key as well: an operator did that
+      claim.place.deleted(revision);
       return enter();
     }
     // not by its name: another key of the claim may be there by now
@@ -288,7 +289,7 @@ final class EtcdAttempt {
     boolean othersWait = queueLength > 1;
     EtcdLease own = context.lease(claim.claim.lease());
     EtcdLease.Term under = claim.place.settled();
-    // read last: the lease is that key's
+    // the revision only grows: read last, it says that the lease is that key's
     if (under != null && under == own.current() && claim.place.revision() == revision) {
       return answer(grant(revision, under, othersWait));
     }

@@ -269,7 +269,8 @@ final class EtcdContext {
    * later change of the key is not applied, but made anew for what is there then.
    *
    * @param created the key's create revision: another key of the claim is not moved in its place
-   * @return the lease that it is under now; empty if the key is gone or kept, or no waiter's and to be put under their lease
+   * @return the lease that it is under now; empty if the key is gone or kept, if another one is known by now, or if it is no
+   *     waiter's and to be put under their lease
    */
   CompletableFuture<Optional<EtcdLease.Term>> move(EtcdClaim claim, long created, EtcdLease to) {
     return young(claim, to)

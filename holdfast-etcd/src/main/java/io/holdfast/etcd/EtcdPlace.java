@@ -129,9 +129,9 @@ final class EtcdPlace {
     if (over) {
       return;
     }
-    there = true;
     // answers may overtake each other, too
     if (now > modified) {
+      there = true;
       if (revision != created) {
         ahead = null;
       }
@@ -240,11 +240,14 @@ final class EtcdPlace {
     }
   }
 
-  /** Returns the lease that the key is under and stays under; null if it is not known, or an earlier move may still come. */
+  /**
+   * Returns the lease that the key is under and stays under; null if it is not known, an earlier move may still come, or the
+   * key was deleted.
+   */
   EtcdLease.@Nullable Term settled() {
     lock.lock();
     try {
-      return moves.isEmpty() && !over ? term : null;
+      return moves.isEmpty() && there && !over ? term : null;
     } finally {
       lock.unlock();
     }
@@ -254,7 +257,7 @@ final class EtcdPlace {
   EtcdLease.@Nullable Term settled(long lastModified) {
     lock.lock();
     try {
-      return lastModified == modified && moves.isEmpty() && !over ? term : null;
+      return lastModified == modified && moves.isEmpty() && there && !over ? term : null;
     } finally {
       lock.unlock();
     }
@@ -265,7 +268,8 @@ final class EtcdPlace {
    *
    * @param created the create revision of the key that is to be moved
    * @param asWaiter whether it is to the waiters' lease, or a deletion: what a claim that is first has no use for
-   * @return empty if that is not the key that is known now, or the key is the first and no waiter's any more
+   * @return empty if that is not the key that is known now or the claim is over; or if the key is the first, and is to be
+   *     moved as a waiter's
    */
   Optional<Move> moving(long created, EtcdLease.Term to, boolean asWaiter) {
     lock.lock();
@@ -284,7 +288,7 @@ final class EtcdPlace {
   /**
    * A move was applied in this revision.
    *
-   * @return false if the key that is known now is not the one that was moved: that one has gone since
+   * @return false if the key that is known now is not the one that was moved, which has gone since, or the claim is over
    */
   boolean moved(Move move, long now) {
     lock.lock();

@@ -49,13 +49,16 @@ final class EtcdWait {
       follow();
       return;
     }
-    CompletionStage<Optional<EtcdLease.Term>> move =
-        context.move(claim, claim.place.revision(), context.waiting);
+    long created = claim.place.revision();
+    CompletionStage<Optional<EtcdLease.Term>> move = context.move(claim, created, context.waiting);
     move.whenComplete((moved, failure) -> {
       if (failure != null) {
         context.later(PAUSE, this::retry);
       } else if (moved.isPresent()) {
         follow();
+      } else if (claim.place.revision() != created) {
+        // it has another key since, which is to be moved as well
+        retry();
       } else {
         look();
       }

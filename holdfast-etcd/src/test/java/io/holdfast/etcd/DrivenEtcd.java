@@ -118,11 +118,11 @@ final class DrivenEtcd implements AfterEachCallback {
     return waiter;
   }
 
-  /** A claim that stands in the queue, and has looked at it when its watch had begun: it looks no more until something changes. */
+  /** A claim that stands in the queue, and has asked for its place when its watch had begun: it asks no more until something changes. */
   Claim watcher() {
     long before = looks();
     Claim waiter = waiter();
-    Await.until("it has looked", () -> looks() > before);
+    Await.until("it has asked", () -> looks() > before);
     return waiter;
   }
 

@@ -149,6 +149,26 @@ class EtcdOrderTest {
     assertThat(etcd.keep(claim)).isInstanceOf(Kept.Held.class);
   }
 
+  /** A try is repeated while its deletion is under way, and sees its key as the first: by then the key is deleted. */
+  @Test
+  void keyThatIsDeletedMeanwhile_isNoGrant() {
+    Claim claim = etcd.claim();
+    Late<CompletionStage<Answer>> put = etcd.late("Txn", 0, () -> etcd.ask(claim, Mode.TRY));
+    Claim holder = etcd.holder();
+    Late<CompletionStage<Answer>> deletion = etcd.late("Txn", 1, () -> {
+      put.letGo();
+      return put.asked();
+    });
+    etcd.end(holder);
+    Late<CompletionStage<Answer>> look =
+        etcd.answeredLate("Txn", 1, () -> etcd.ask(claim, Mode.TRY));
+    deletion.letGo();
+    assertThat(Await.value(deletion.asked())).isInstanceOf(Answer.Busy.class);
+    putAnothersKey(claim);
+    look.letGo();
+    assertThat(Await.value(look.asked())).isInstanceOf(Answer.Busy.class);
+  }
+
   private void assertUnderTheHoldsLease(Claim claim) {
     EtcdLease.Term own = Objects.requireNonNull(context.lease(LEASE).current());
     assertThat(etcd.key(claim).getLease()).as("the move was applied").isEqualTo(own.id);
@@ -165,12 +185,16 @@ class EtcdOrderTest {
 
   private void queueAnewBehindAnother(Claim waiter) {
     operator.delete(etcd.mine(waiter).key);
+    putAnothersKey(waiter);
+    assertThat(etcd.attempt(waiter, Mode.QUEUE)).isInstanceOf(Answer.Busy.class);
+  }
+
+  private void putAnothersKey(Claim like) {
     ClaimId other = new ClaimId("fedcba9876543210fedcba9876543210", 1);
-    String value = EtcdValue.claim(EtcdValue.Kind.CLAIM, Instant.EPOCH, waiter.holder())
+    String value = EtcdValue.claim(EtcdValue.Kind.CLAIM, Instant.EPOCH, like.holder())
         .write()
         .toString();
     operator.put(new EtcdKeys(etcd.prefix).claim(DrivenEtcd.JOB, other), value, 0);
-    assertThat(etcd.attempt(waiter, Mode.QUEUE)).isInstanceOf(Answer.Busy.class);
   }
 
   @Test

@@ -60,7 +60,7 @@ final class Counting implements AutoCloseable {
         .store(subject.store().get())
         .ticker(time)
         .scheduler(time)
-        // drivers have a clock of their own: a request that they give up is repeated by ours, which stands still
+        // drivers go by the machine's clock: a request that they give up would be repeated by a clock that stands still
         .requestTimeout(REQUEST)
         .build();
   }
