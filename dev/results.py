@@ -2,8 +2,8 @@
 """Says what the tests of a build have shown: dev/results.py SINCE BUILD_FOLDER LOG.
 
 Read are the reports in BUILD_FOLDER of each module that are newer than the file SINCE, and what Maven has said, in the file LOG. Prints
-the counts, then each failed test with the beginning of what it said; if none failed, the first line that Maven calls an error. The exit code is 0 if
-tests were run, none failed, and each JVM that ran some has ended well: of one that hung or died there is no report.
+the counts, then each failed test with the beginning of what it said; if none failed, the first line that Maven calls an error. The
+exit code is 0 if tests were run, none failed, and each JVM that ran some has ended well: of one that hung or died there is no report.
 """
 import pathlib
 import re
@@ -52,12 +52,13 @@ def main():
     text = pathlib.Path(log).read_text(encoding="utf-8", errors="replace")
     lost = lost_jvm(text)
     print(f"{count} tests, {len(failed)} failed, {skipped} skipped")
-    for name, said in failed:
-        print(f"      {name}: {said[:SHOWN]}")
+    for name, message in failed:
+        print(f"      {name}: {message[:SHOWN]}")
     if lost:
         print(f"      a JVM of the tests was lost: {lost.strip()[:SHOWN]}")
-    if not failed and not lost and error(text):
-        print(f"      Maven: {error(text).strip()[:SHOWN]}")
+    said = error(text)
+    if said and not failed and not lost:
+        print(f"      Maven: {said.strip()[:SHOWN]}")
     sys.exit(0 if count and not failed and not lost else 1)
 
 

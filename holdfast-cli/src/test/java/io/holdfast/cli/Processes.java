@@ -122,7 +122,7 @@ final class Processes implements BeforeEachCallback, AfterEachCallback {
   }
 
   /**
-   * Starts something until it has ended with an answer of the store, a few times at most. A try has two seconds for one,
+   * Starts something until it has ended with an answer of the store, {@value MOST_TRIES} times at most. A try has two seconds for one,
    * in a JVM that has just begun; on a machine that stands still for so long it ends with 69, which says nothing, or says
    * that the lock is busy and not whose it is.
    */

@@ -288,9 +288,8 @@ final class EtcdAttempt {
     context.wanted(claim.claim.name(), queueLength);
     boolean othersWait = queueLength > 1;
     EtcdLease own = context.lease(claim.claim.lease());
-    EtcdLease.Term under = claim.place.settled();
-    // the revision only grows: read last, it says that the lease is that key's
-    if (under != null && under == own.current() && claim.place.revision() == revision) {
+    EtcdLease.Term under = claim.place.settled(revision);
+    if (under != null && under == own.current()) {
       return answer(grant(revision, under, othersWait));
     }
     return context

@@ -337,7 +337,7 @@ final class EtcdContext {
         claim.place.seen(there, move.term);
         claim.place.notMoved(move);
         moved = there.getCreateRevision() == move.revision
-            && claim.place.settled(there.getModRevision()) == move.term;
+            && claim.place.settledAt(there.getModRevision()) == move.term;
       }
       claim.place.notMoved(move);
       return moved

@@ -60,6 +60,9 @@ final class EtcdKeeper {
   /** A claim, and what was known of its key when it was asked for. */
   private record Placed(EtcdClaim claim, EtcdPlace.Known place) {}
 
+  /** A claim, and what was read of its key, by the create revision. */
+  private record Judged(EtcdClaim claim, long revision, boolean isFirst, boolean othersWait) {}
+
   /** What is asked for together. */
   private final class Round {
     private final Map<ClaimId, Kept> kept = new ConcurrentHashMap<>();
@@ -213,34 +216,29 @@ final class EtcdKeeper {
     private CompletableFuture<Kept> judge(
         EtcdClaim claim, long revision, long modified, boolean wasFirst, boolean othersWait) {
       boolean isFirst = wasFirst || claim.place.isFirst();
+      Judged judged = new Judged(claim, revision, isFirst, othersWait);
       EtcdLease lease = isFirst ? context.lease(claim.claim.lease()) : context.waiting;
       if (isFirst && !claim.place.first(revision, context.runtime.ticker().now())) {
         return answer(new Kept.Unknown());
       }
-      EtcdLease.Term term = claim.place.settled(modified);
+      EtcdLease.Term term = claim.place.settledAt(modified);
       CompletableFuture<Renewed> renewal = term == null ? null : renewals.get(term);
       if (term == null || renewal == null || (isFirst && term != lease.current())) {
-        return move(claim, revision, lease, isFirst, othersWait);
+        return move(judged, lease);
       }
       return renewal.thenCompose(renewed -> switch (renewed) {
-        case YES -> answer(renewed(claim, term, revision, modified, isFirst, othersWait));
+        case YES -> answer(renewed(judged, term, modified));
         case GONE ->
-          answer(claim.place.settled(modified) == term ? new Kept.Gone() : new Kept.Unknown());
+          answer(claim.place.settledAt(modified) == term ? new Kept.Gone() : new Kept.Unknown());
         case UNKNOWN -> answer(new Kept.Unknown());
       });
     }
 
-    private Kept renewed(
-        EtcdClaim claim,
-        EtcdLease.Term term,
-        long revision,
-        long modified,
-        boolean isFirst,
-        boolean othersWait) {
+    private Kept renewed(Judged judged, EtcdLease.Term term, long modified) {
       // read before the lease is known to be settled still: a move that is noted later looks at what was promised until then
       Moment anchor = term.anchor();
-      return claim.place.settled(modified) == term
-          ? kept(claim, revision, anchor, isFirst, othersWait)
+      return judged.claim().place.settledAt(modified) == term
+          ? kept(judged, anchor)
           : new Kept.Unknown();
     }
   }
@@ -279,27 +277,28 @@ final class EtcdKeeper {
     return EtcdLease.isGone(failure) ? Renewed.GONE : Renewed.UNKNOWN;
   }
 
-  private CompletableFuture<Kept> move(
-      EtcdClaim claim, long revision, EtcdLease lease, boolean isFirst, boolean othersWait) {
+  private CompletableFuture<Kept> move(Judged judged, EtcdLease lease) {
+    EtcdPlace place = judged.claim().place;
     return context
-        .move(claim, revision, lease)
+        .move(judged.claim(), judged.revision(), lease)
         .thenApply(moved -> {
           if (moved.isPresent()) {
-            return kept(claim, revision, moved.get().anchor(), isFirst, othersWait);
+            return kept(judged, moved.get().anchor());
           }
           // its turn came meanwhile, or it has another key: what was read is of the past
           boolean isPast =
-              claim.place.revision() != revision || (!isFirst && claim.place.isFirst());
+              place.revision() != judged.revision() || (!judged.isFirst() && place.isFirst());
           return isPast ? new Kept.Unknown() : new Kept.Gone();
         })
         .exceptionally(failure -> new Kept.Unknown());
   }
 
-  private Kept kept(
-      EtcdClaim claim, long revision, Moment anchor, boolean isFirst, boolean othersWait) {
-    if (isFirst) {
+  private Kept kept(Judged judged, Moment anchor) {
+    EtcdClaim claim = judged.claim();
+    if (judged.isFirst()) {
       claim.stopWaiting();
-      return new Kept.Held(new Grant(revision, anchor, claim.claim.lease(), othersWait));
+      return new Kept.Held(
+          new Grant(judged.revision(), anchor, claim.claim.lease(), judged.othersWait()));
     }
     claim.startWaiting(context).ifPresent(EtcdWait::begin);
     return new Kept.Queued();

@@ -241,23 +241,23 @@ final class EtcdPlace {
   }
 
   /**
-   * Returns the lease that the key is under and stays under; null if it is not known, an earlier move may still come, or the
-   * key was deleted.
+   * Returns the lease that the key which was made in this revision is under and stays under; null if it is not known, an earlier
+   * move may still come, the key was deleted, or another one is known.
    */
-  EtcdLease.@Nullable Term settled() {
+  EtcdLease.@Nullable Term settled(long created) {
     lock.lock();
     try {
-      return moves.isEmpty() && there && !over ? term : null;
+      return created == revision && there && moves.isEmpty() ? term : null;
     } finally {
       lock.unlock();
     }
   }
 
-  /** The same, if this is the last mod revision that is known of the key. */
-  EtcdLease.@Nullable Term settled(long lastModified) {
+  /** Returns the lease that the key is under and stays under, if this is the last mod revision that is known of it. */
+  EtcdLease.@Nullable Term settledAt(long lastModified) {
     lock.lock();
     try {
-      return lastModified == modified && moves.isEmpty() && there && !over ? term : null;
+      return lastModified == modified ? settled(revision) : null;
     } finally {
       lock.unlock();
     }

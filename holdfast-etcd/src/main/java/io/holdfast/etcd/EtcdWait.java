@@ -44,12 +44,12 @@ final class EtcdWait {
 
   /** Puts the key under the waiters' lease, if it is not, and waits. */
   void begin() {
-    EtcdLease.Term term = claim.place.settled();
+    long created = claim.place.revision();
+    EtcdLease.Term term = claim.place.settled(created);
     if (term != null && term == context.waiting.current()) {
       follow();
       return;
     }
-    long created = claim.place.revision();
     CompletionStage<Optional<EtcdLease.Term>> move = context.move(claim, created, context.waiting);
     move.whenComplete((moved, failure) -> {
       if (failure != null) {
@@ -209,7 +209,7 @@ final class EtcdWait {
     EtcdLease.Term maybe = claim.place.term();
     // read before the lease is known to be settled: a move that is noted later looks at what was promised until then
     Moment anchor = maybe == null ? context.runtime.ticker().now() : maybe.anchor();
-    EtcdLease.Term term = claim.place.settled(own.getModRevision());
+    EtcdLease.Term term = claim.place.settledAt(own.getModRevision());
     if (term != null && term == maybe && isLongEnough(term, anchor)) {
       granted(revision, anchor, given(term), othersWait);
       return;

@@ -126,6 +126,13 @@ final class DrivenEtcd implements AfterEachCallback {
     return waiter;
   }
 
+  /** A claim that waits behind another one, and hears nothing of it. */
+  Claim deafWaiter() {
+    Claim waiter = watcher();
+    mine(waiter).stopWaiting();
+    return waiter;
+  }
+
   /** How often a waiter has asked for its place, should it have changed. */
   private long looks() {
     return calls.texts().stream()

@@ -23,6 +23,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -134,14 +136,9 @@ class EtcdOrderTest {
   @Test
   void deletionThatIsAnsweredLate_leavesTheGrantOfTheRepetition() {
     Claim claim = etcd.claim();
-    Late<CompletionStage<Answer>> put = etcd.late("Txn", 0, () -> etcd.ask(claim, Mode.TRY));
-    Claim holder = etcd.holder();
-    Late<CompletionStage<Answer>> deletion = etcd.answeredLate("Txn", 1, () -> {
-      put.letGo();
-      return put.asked();
-    });
-    assertThat(operator.keys()).as("it was applied").hasSize(1);
-    etcd.end(holder);
+    Late<CompletionStage<Answer>> deletion =
+        deletionOfATry(claim, put -> etcd.answeredLate("Txn", 1, put));
+    assertThat(operator.keys()).as("it was applied").isEmpty();
     assertThat(etcd.attempt(claim, Mode.TRY)).isInstanceOf(Answer.Granted.class);
     deletion.letGo();
     assertThat(Await.value(deletion.asked())).isInstanceOf(Answer.Busy.class);
@@ -153,13 +150,7 @@ class EtcdOrderTest {
   @Test
   void keyThatIsDeletedMeanwhile_isNoGrant() {
     Claim claim = etcd.claim();
-    Late<CompletionStage<Answer>> put = etcd.late("Txn", 0, () -> etcd.ask(claim, Mode.TRY));
-    Claim holder = etcd.holder();
-    Late<CompletionStage<Answer>> deletion = etcd.late("Txn", 1, () -> {
-      put.letGo();
-      return put.asked();
-    });
-    etcd.end(holder);
+    Late<CompletionStage<Answer>> deletion = deletionOfATry(claim, put -> etcd.late("Txn", 1, put));
     Late<CompletionStage<Answer>> look =
         etcd.answeredLate("Txn", 1, () -> etcd.ask(claim, Mode.TRY));
     deletion.letGo();
@@ -167,6 +158,24 @@ class EtcdOrderTest {
     putAnothersKey(claim);
     look.letGo();
     assertThat(Await.value(look.asked())).isInstanceOf(Answer.Busy.class);
+  }
+
+  /**
+   * A try that puts its key behind a holder's, and its deletion of that, which is parked; the holder has gone by then.
+   *
+   * @param park lets the put go and parks the deletion, or its answer
+   */
+  private Late<CompletionStage<Answer>> deletionOfATry(
+      Claim claim,
+      Function<Supplier<CompletionStage<Answer>>, Late<CompletionStage<Answer>>> park) {
+    Late<CompletionStage<Answer>> put = etcd.late("Txn", 0, () -> etcd.ask(claim, Mode.TRY));
+    Claim holder = etcd.holder();
+    Late<CompletionStage<Answer>> deletion = park.apply(() -> {
+      put.letGo();
+      return put.asked();
+    });
+    etcd.end(holder);
+    return deletion;
   }
 
   private void assertUnderTheHoldsLease(Claim claim) {
@@ -177,8 +186,7 @@ class EtcdOrderTest {
   /** A claim whose turn has come, and that looks for it no longer: its key is under the waiters' lease. */
   private Claim waiterThatIsFirst() {
     Claim holder = etcd.holder();
-    Claim waiter = etcd.watcher();
-    etcd.mine(waiter).stopWaiting();
+    Claim waiter = etcd.deafWaiter();
     operator.delete(etcd.mine(holder).key);
     return waiter;
   }

@@ -24,13 +24,6 @@ class EtcdQueueTest {
 
   private final Calls calls = etcd.calls;
 
-  /** A claim that waits behind another one, and hears nothing of it. */
-  private Claim deafWaiter() {
-    Claim waiter = etcd.watcher();
-    etcd.mine(waiter).stopWaiting();
-    return waiter;
-  }
-
   /** The requests from some request on that have a queue read whole. */
   private List<String> wholeReadsFrom(int first) {
     List<String> all = calls.texts();
@@ -68,7 +61,7 @@ class EtcdQueueTest {
   @Test
   void endOfAPlacedClaim_readsNoQueue() {
     Claim holder = etcd.holder();
-    Claim waiter = deafWaiter();
+    Claim waiter = etcd.deafWaiter();
     int before = sent();
     assertThat(etcd.end(waiter).outcome()).isEqualTo(Outcome.WITHDRAWN);
     assertThat(etcd.end(holder).outcome()).isEqualTo(Outcome.RELEASED);
@@ -79,8 +72,8 @@ class EtcdQueueTest {
   @Test
   void keyAheadThatIsGone_isNoticed() {
     Claim holder = etcd.holder();
-    Claim waiter = deafWaiter();
-    Claim third = deafWaiter();
+    Claim waiter = etcd.deafWaiter();
+    Claim third = etcd.deafWaiter();
     etcd.end(holder);
     assertThat(etcd.keep(third)).isInstanceOf(Kept.Queued.class);
     assertThat(etcd.keep(waiter)).isInstanceOf(Kept.Held.class);
@@ -92,10 +85,10 @@ class EtcdQueueTest {
   @Test
   void keyAheadThatIsAnothersNow_isNotTakenForIt() {
     Claim holder = etcd.holder();
-    Claim waiter = deafWaiter();
+    Claim waiter = etcd.deafWaiter();
     var key = etcd.mine(holder).key;
     etcd.end(holder);
-    Claim next = deafWaiter();
+    Claim next = etcd.deafWaiter();
     assertThat(etcd.mine(next).key).isEqualTo(key);
     assertThat(etcd.keep(waiter)).isInstanceOf(Kept.Held.class);
     assertThat(etcd.keep(next)).isInstanceOf(Kept.Queued.class);
@@ -106,8 +99,8 @@ class EtcdQueueTest {
   @Test
   void deletedKeyOfAWaiter_isGone() {
     Claim holder = etcd.holder();
-    Claim waiter = deafWaiter();
-    Claim third = deafWaiter();
+    Claim waiter = etcd.deafWaiter();
+    Claim third = etcd.deafWaiter();
     etcd.operator.delete(etcd.key(waiter).getKey());
     assertThat(etcd.keep(waiter)).isInstanceOf(Kept.Gone.class);
     assertThat(etcd.keep(third)).isInstanceOf(Kept.Queued.class);
@@ -121,7 +114,7 @@ class EtcdQueueTest {
   @Test
   void keyOfAHolder_thatIsMadeAgainBehindOthers_isNotTheFirst() {
     Claim holder = etcd.holder();
-    Claim waiter = deafWaiter();
+    Claim waiter = etcd.deafWaiter();
     KeyValue key = etcd.key(holder);
     etcd.operator.delete(key.getKey());
     etcd.operator.put(key.getKey(), key.getValue().toString(), key.getLease());
@@ -138,7 +131,7 @@ class EtcdQueueTest {
     Claim holder = etcd.holder();
     List<Claim> waiters = new ArrayList<>();
     for (int i = 0; i < 70; i++) {
-      waiters.add(deafWaiter());
+      waiters.add(etcd.deafWaiter());
     }
     etcd.operator.delete(etcd.key(waiters.get(7)).getKey());
     var kept = Await.value(etcd.store.keep(waiters));
@@ -156,10 +149,10 @@ class EtcdQueueTest {
     Claim holder = etcd.holder();
     List<Claim> waiters = new ArrayList<>();
     for (int i = 0; i < 40; i++) {
-      waiters.add(deafWaiter());
+      waiters.add(etcd.deafWaiter());
     }
     int before = sent();
-    waiters.add(deafWaiter());
+    waiters.add(etcd.deafWaiter());
     assertThat(etcd.attempt(waiters.get(40), Mode.QUEUE)).isInstanceOf(Answer.Busy.class);
     assertThat(wholeReadsFrom(before)).isNotEmpty().noneMatch(each -> each.contains("request_put"));
     assertThat(etcd.keep(waiters.get(40))).isInstanceOf(Kept.Queued.class);

@@ -39,14 +39,8 @@ class EtcdQueuesTest {
   void makeQueue() {
     queue.add(etcd.holder());
     for (int i = 0; i < WAITERS; i++) {
-      Claim waiter = etcd.waiter();
-      Await.until("it waits under the waiters' lease", () -> {
-        EtcdLease.Term under = etcd.mine(waiter).place.settled();
-        return under != null && under == etcd.context.waiting.current();
-      });
       // deaf, so that it asks for nothing by itself
-      etcd.mine(waiter).stopWaiting();
-      queue.add(waiter);
+      queue.add(etcd.deafWaiter());
     }
     // what a waiter asked for before it was deaf is answered before this
     Await.value(place(etcd.context.queues, 0));

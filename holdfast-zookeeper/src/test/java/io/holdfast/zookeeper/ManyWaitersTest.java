@@ -39,8 +39,6 @@ class ManyWaitersTest {
   /** A waiter is refreshed once in this time. */
   private static final Duration REFRESH = ZooKeeperGuarantees.WAITER_LEASE.dividedBy(3);
 
-  private static final Duration SETTLED = Duration.ofSeconds(60);
-
   private final ZooKeeperServer server = ZooKeeperUnderTest.server();
   private final String root = "/many/" + ROOTS.incrementAndGet();
 
@@ -119,10 +117,7 @@ class ManyWaitersTest {
               "all wait", () -> holder.admin().inspect("a").orElseThrow().waiters() == expected);
         }
         // one that comes, or comes again since its process stood still, reads the whole queue
-        Await.until("they ask, and read little", SETTLED, () -> {
-          long perSecond = tunnel.repliedPerSecond(REFRESH.multipliedBy(4));
-          return perSecond > 10_000 && perSecond < 100_000;
-        });
+        tunnel.awaitReplies(REFRESH.multipliedBy(4), 10_000, 100_000);
         assertTrue(hold.isValid());
       } finally {
         crowd.forEach(Holdfast::close);

@@ -171,21 +171,20 @@ class ZooKeeperTlsTest {
 
   private static Optional<List<Finding>> answered(LockStore store, String server) {
     List<Finding> found = Await.value(store.diagnose().toCompletableFuture());
-    return found.stream()
-            .anyMatch(each ->
-                each.level() == Finding.Level.OK && each.subject().equals("server " + server))
-        ? Optional.of(found)
-        : Optional.empty();
+    return Optional.of(found).filter(all -> isFound(all, Finding.Level.OK, "server " + server, ""));
   }
 
   private static void assertFound(
       List<Finding> all, Finding.Level level, String subject, String part) {
-    assertTrue(
-        all.stream()
-            .anyMatch(each -> each.level() == level
-                && each.subject().equals(subject)
-                && each.message().contains(part)),
-        () -> subject + " is not in " + all);
+    assertTrue(isFound(all, level, subject, part), () -> subject + " is not in " + all);
+  }
+
+  private static boolean isFound(
+      List<Finding> all, Finding.Level level, String subject, String part) {
+    return all.stream()
+        .anyMatch(each -> each.level() == level
+            && each.subject().equals(subject)
+            && each.message().contains(part));
   }
 
   /** Certificate and key in two files: ZooKeeper's client gets one, which only we can read, and which goes with the store. */

@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Tunnel implements AutoCloseable {
   private static final int PIECE = 8192;
+  private static final Duration MINUTE = Duration.ofMinutes(1);
 
   private final int target;
   private final ServerSocket listening;
@@ -73,12 +74,25 @@ public final class Tunnel implements AutoCloseable {
   }
 
   /**
-   * Measures how much the server sends, for a time or a little longer.
+   * Waits until the server has sent so much for a while, in all replies together. What comes before, of clients that have just
+   * come or have stood still, does not count.
    *
-   * @param time for how long
-   * @return the bytes of all replies, a second
+   * @param time for how long, or a little longer; it is measured anew until it was so
+   * @param moreThan bytes a second
+   * @param lessThan bytes a second
+   * @throws AssertionError if it was not so within a minute
    */
-  public long repliedPerSecond(Duration time) {
+  public void awaitReplies(Duration time, long moreThan, long lessThan) {
+    Await.until(
+        "the server sends more than " + moreThan + " and less than " + lessThan + " bytes a second",
+        MINUTE,
+        () -> {
+          long perSecond = repliedPerSecond(time);
+          return perSecond > moreThan && perSecond < lessThan;
+        });
+  }
+
+  private long repliedPerSecond(Duration time) {
     long before = replied.get();
     long start = Ticker.system().nanos();
     Await.until("the time is over", () -> Ticker.system().nanos() - start >= time.toNanos());
