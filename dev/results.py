@@ -3,7 +3,8 @@
 
 Read are the reports in BUILD_FOLDER of each module that are newer than the file SINCE, and what Maven has said, in the file LOG. Prints
 the counts, then each failed test with the beginning of what it said; if none failed, the first line that Maven calls an error. The
-exit code is 0 if tests were run, none failed, and each JVM that ran some has ended well: of one that hung or died there is no report.
+exit code is 0 if tests were run, none failed, each JVM that ran some has ended well (of one that hung or died there is no report), and
+no warning of ours was printed: the tests of core and measure, which the test kit is built upon, have no other judge of that.
 """
 import pathlib
 import re
@@ -13,6 +14,8 @@ import xml.etree.ElementTree as ElementTree
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOST_JVM = re.compile("timeout in the fork|error in the fork|error in starting fork|forked VM terminated")
 SHOWN = 300
+# As java.util.logging prints it. That a process stood still says something of the machine, and of no test.
+WARNING = re.compile(r"^.* (io\.holdfast\.[\w.$]+) [\w$<>]+\n(?:WARNING|SEVERE): (?!the timer ran .* late:)(.*)$", re.MULTILINE)
 
 
 def read(root, folder, since):
@@ -40,6 +43,12 @@ def lost_jvm(log):
     return next((line for line in log.splitlines() if LOST_JVM.search(line)), None)
 
 
+def warning(log):
+    """The first warning of ours that was printed, with the class that logged it; nothing if there is none."""
+    printed = WARNING.search(log)
+    return printed and f"{printed.group(2)} ({printed.group(1)})"
+
+
 def error(log):
     """The first line that Maven calls an error and that names something; nothing if there is none."""
     named = re.search(r"^\[ERROR\] .*[a-z].*$", log, re.MULTILINE)
@@ -56,10 +65,13 @@ def main():
         print(f"      {name}: {message[:SHOWN]}")
     if lost:
         print(f"      a JVM of the tests was lost: {lost.strip()[:SHOWN]}")
+    warned = warning(text)
+    if warned:
+        print(f"      a warning that no test has announced: {warned[:SHOWN]}")
     said = error(text)
     if said and not failed and not lost:
         print(f"      Maven: {said.strip()[:SHOWN]}")
-    sys.exit(0 if count and not failed and not lost else 1)
+    sys.exit(0 if count and not failed and not lost and not warned else 1)
 
 
 if __name__ == "__main__":

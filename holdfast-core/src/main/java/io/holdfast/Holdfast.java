@@ -148,7 +148,9 @@ public interface Holdfast extends AutoCloseable {
     Builder storeRetryFor(Duration retryFor);
 
     /**
-     * Sets where callbacks and futures' dependents run. Default: daemon threads of its own, made when needed.
+     * Sets where callbacks and futures' dependents run. Default: daemon threads of its own, made when needed, up to 64 for
+     * losses and events, and up to 64 for what depends on acquisitions. What waits there for another lock can use them up, so
+     * that the future of that lock is never completed: compose futures instead, or set an executor without a limit.
      *
      * @param executor must not run tasks on the calling thread; is not closed
      * @return this

@@ -72,6 +72,8 @@ final class ConsulAttempt {
   }
 
   private CompletableFuture<Answer> lock(ConsulSession.Term term, long index) {
+    // read before the attempt is noted: an end that finds it raises this one
+    long version = term.epoch;
     Optional<ConsulClaim.Sent> sent = claim.sent(term);
     if (sent.isEmpty() || context.isClosed() || context.clock.isPast(giveUpAt)) {
       sent.ifPresent(claim::settled);
@@ -79,7 +81,7 @@ final class ConsulAttempt {
     }
     String epoch = context.keys.epoch(term.id);
     ConsulTxn txn = new ConsulTxn()
-        .isAt(epoch, term.epoch)
+        .isAt(epoch, version)
         .isAt(claim.key, index)
         .lock(claim.key, term.id, claim.value)
         .delete(claim.wanted);

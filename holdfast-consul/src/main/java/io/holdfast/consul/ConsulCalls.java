@@ -2,7 +2,6 @@
 package io.holdfast.consul;
 
 import io.holdfast.ConfigurationException;
-import io.holdfast.Scheduler;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.spi.StoreEvents;
 import io.holdfast.spi.StoreException;
@@ -58,8 +57,8 @@ final class ConsulCalls {
   }
 
   /** The same on the calling thread, which waits for the answer, if that can be; see {@link ConsulHttp#sendHere}. */
-  CompletableFuture<ConsulTxn.Answer> txnHere(ConsulTxn txn, Scheduler timer) {
-    return txn(txn, question -> http.sendHere(question, timer), true);
+  CompletableFuture<ConsulTxn.Answer> txnHere(ConsulTxn txn) {
+    return txn(txn, http::sendHere, true);
   }
 
   /** The same for a read that no hold depends on: its failure is not told as a disturbance. */

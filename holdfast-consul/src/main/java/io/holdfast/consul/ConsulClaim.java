@@ -80,11 +80,22 @@ final class ConsulClaim {
     return tenure;
   }
 
-  /** The claim was seen to hold the lock: the grant was before this moment. */
+  /**
+   * The claim was seen to hold the lock: the grant was before this moment. The answer of an earlier attempt may come after a
+   * later one's, and tells of a grant that is over.
+   */
   void granted(long revision, ConsulSession.Term term, Moment now) {
-    tenure = new Tenure(revision, term);
-    if (granted == null) {
-      granted = now;
+    lock.lock();
+    try {
+      Tenure known = tenure;
+      if (known == null || revision > known.revision) {
+        tenure = new Tenure(revision, term);
+      }
+      if (granted == null) {
+        granted = now;
+      }
+    } finally {
+      lock.unlock();
     }
   }
 

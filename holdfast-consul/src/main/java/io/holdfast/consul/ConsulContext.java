@@ -61,9 +61,7 @@ final class ConsulContext {
 
   /** Does a verb's first transaction, on the thread that calls the verb if that waits for it anyway, and can. */
   CompletableFuture<ConsulTxn.Answer> firstTxn(ConsulTxn txn) {
-    return runtime.callerWaits().getAsBoolean()
-        ? calls.txnHere(txn, runtime.scheduler())
-        : calls.txn(txn);
+    return runtime.callerWaits().getAsBoolean() ? calls.txnHere(txn) : calls.txn(txn);
   }
 
   /** Returns the session for holds of this length. */

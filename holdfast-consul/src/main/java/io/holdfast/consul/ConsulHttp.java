@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.consul;
 
-import io.holdfast.Scheduler;
-import io.holdfast.Scheduler.Scheduled;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -115,10 +113,8 @@ final class ConsulHttp {
    * As {@link #send}; on the calling thread, which waits for the answer, if that takes no longer than the question's
    * timeout and a moment. That saves what handing it from thread to thread costs, as much as a third of the request. An
    * interrupt ends the request as if it was cancelled, and stays.
-   *
-   * @param timer ends a wait for the rest of an answer
    */
-  CompletableFuture<Reply> sendHere(Question question, Scheduler timer) {
+  CompletableFuture<Reply> sendHere(Question question) {
     int agent = current.get();
     // nothing limits the look for a name's address; while a worker of such a pool waits for the
     // client, it runs whatever else stands in its line, which may wait for this very request; and who
@@ -129,7 +125,7 @@ final class ConsulHttp {
     if (!mayWait) {
       return send(question);
     }
-    return orNext(agent, askHere(agent, question, timer), question, 1);
+    return orNext(agent, askHere(agent, question), question, 1);
   }
 
   /** Whether the host is an address, or this machine. */
@@ -137,10 +133,10 @@ final class ConsulHttp {
     return ADDRESS.matcher(agent.getHost()).matches();
   }
 
-  private CompletableFuture<Reply> askHere(int agent, Question question, Scheduler timer) {
-    CompletableFuture<Boolean> due = new CompletableFuture<>();
-    Scheduled limit =
-        timer.schedule(() -> due.complete(true), question.timeout.plus(GRACE).toNanos());
+  private CompletableFuture<Reply> askHere(int agent, Question question) {
+    // not by the store's timer, which ends with the store
+    CompletableFuture<Boolean> due = new CompletableFuture<Boolean>()
+        .completeOnTimeout(true, question.timeout.plus(GRACE).toMillis(), TimeUnit.MILLISECONDS);
     try {
       HttpResponse<String> answer =
           client.send(request(agent, question), head -> new ConsulBody(due));
@@ -157,7 +153,7 @@ final class ConsulHttp {
     } catch (RuntimeException e) {
       return CompletableFuture.failedFuture(e);
     } finally {
-      limit.cancel();
+      due.cancel(false);
     }
   }
 

@@ -94,7 +94,9 @@ final class ConsulKeeper {
       // the token may not read it, and that is no reason to think that it is gone
       return renewed == Renewed.GONE ? new Kept.Gone() : new Kept.Unknown();
     }
-    boolean isOurs = entry.get().session().equals(term.id)
+    // another index is another grant: a late copy of an attempt has locked what was taken by force, and others had it meanwhile
+    boolean isOurs = entry.get().index() == held.tenure.revision()
+        && entry.get().session().equals(term.id)
         && ConsulValue.read(entry.get()).claim().equals(held.claim.claim.id());
     if (!isOurs) {
       return new Kept.Gone();

@@ -3,6 +3,7 @@ package io.holdfast.consul;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.Ticker;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.Ended;
@@ -15,7 +16,9 @@ import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -113,6 +116,41 @@ class ConsulOverlapTest {
     assertThat(agent.count("/destroy/s3")).isZero();
     transaction.countDown();
     assertThat(Await.value(next)).isInstanceOf(Answer.Granted.class);
+  }
+
+  /** An end that comes when an attempt is noted, and its transaction is not sent yet, calls that off: it is refused. */
+  @Test
+  void attemptThatIsCalledOffBeforeItIsSent_isRefused() {
+    Claim mine = claim();
+    AtomicReference<ConsulContext> asked = new AtomicReference<>();
+    AtomicBoolean isEnded = new AtomicBoolean();
+    Ticker meanwhile = new Ticker() {
+      @Override
+      public long nanos() {
+        ConsulContext context = asked.get();
+        boolean isNoted = context != null
+            && context.known(mine.id()).filter(each -> !each.open().isEmpty()).isPresent();
+        if (isNoted && !isEnded.getAndSet(true)) {
+          Await.value(new ConsulEnding(context).end(mine, Duration.ZERO, Instant.MIN));
+        }
+        return consul.ticker.nanos();
+      }
+
+      @Override
+      public long wallMillis() {
+        return consul.ticker.wallMillis();
+      }
+    };
+    ConsulContext context = consul.context(engine.runtime(meanwhile, (task, delay) -> () -> {}));
+    // its session is there, so that the attempt is sent by this thread
+    Await.value(context.session(LEASE).young());
+    asked.set(context);
+    assertThat(Await.value(
+            ConsulAttempt.ask(context, mine, Mode.TRY, context.clock.now().plusSeconds(60))))
+        .isInstanceOf(Answer.Late.class);
+    assertThat(isEnded).isTrue();
+    assertThat(Await.value(context.calls.get(context.keys.lock(mine.name()))).isThere())
+        .isFalse();
   }
 
   /** Tries that nobody hears are not remembered: the engine ends none of them. */

@@ -78,6 +78,69 @@ class ConsulPromisesTest {
     grant(claim());
   }
 
+  /**
+   * An attempt that reaches the servers late, behind a forced release and the hold of another, locks the key with its session
+   * again: that is not the hold that was granted.
+   */
+  @Test
+  void attemptBehindAForcedRelease_isNotTheHoldThatWasGranted() {
+    store.start(engine.runtime(), engine);
+    CountDownLatch goesOn = new CountDownLatch(1);
+    AtomicBoolean isHeldUp = new AtomicBoolean();
+    agent.script = asked -> {
+      if (!asked.isFor("lock:job") || !asked.isFor("\"lock\"") || isHeldUp.getAndSet(true)) {
+        return Optional.empty();
+      }
+      StubbedConsul.hang(goesOn);
+      servers.answer(asked);
+      return StubAgent.Reply.of(500, "rpc error: EOF");
+    };
+    Claim mine = claim();
+    CompletionStage<Answer> first = attempt(mine, Mode.TRY);
+    Await.until("it is on its way", isHeldUp::get);
+    Grant granted = grant(mine);
+    assertThat(keep(mine).revision()).isEqualTo(granted.revision());
+    assertThat(Await.value(store.evict(StubbedConsul.JOB, granted.revision()))).isTrue();
+    Claim other = claim();
+    assertThat(grant(other).revision()).isGreaterThan(granted.revision());
+    Await.value(store.end(other, Duration.ZERO, Instant.MIN));
+    goesOn.countDown();
+    Await.failure(first);
+    assertThat(StubbedConsul.keep(store, mine)).isInstanceOf(Kept.Gone.class);
+    assertThat(Await.value(store.end(mine, Duration.ZERO, Instant.MIN)).outcome())
+        .isEqualTo(Outcome.RELEASED);
+    assertThat(Await.value(store.inspect(StubbedConsul.JOB))).isEmpty();
+  }
+
+  /** The answer of an earlier attempt, whose grant was taken by force, does not stand for the grant of a later one. */
+  @Test
+  void answerOfAnEarlierAttempt_leavesTheGrantOfALaterOne() {
+    store.start(engine.runtime(), engine);
+    CountDownLatch goesOn = new CountDownLatch(1);
+    AtomicBoolean isAsked = new AtomicBoolean();
+    AtomicBoolean isApplied = new AtomicBoolean();
+    agent.script = asked -> {
+      if (!asked.isFor("lock:job") || !asked.isFor("\"lock\"") || isAsked.getAndSet(true)) {
+        return Optional.empty();
+      }
+      StubAgent.Reply reply = servers.answer(asked);
+      isApplied.set(true);
+      StubbedConsul.hang(goesOn);
+      return Optional.of(reply);
+    };
+    Claim mine = claim();
+    CompletionStage<Answer> first = attempt(mine, Mode.TRY);
+    Await.until("it was applied", isApplied::get);
+    long taken = Await.value(consul.context(engine.runtime()).calls.get("holdfast/lock:job"))
+        .index();
+    assertThat(Await.value(store.evict(StubbedConsul.JOB, taken))).isTrue();
+    long revision = grant(mine).revision();
+    assertThat(revision).isGreaterThan(taken);
+    goesOn.countDown();
+    assertThat(Await.value(first)).isInstanceOf(Answer.Granted.class);
+    assertThat(keep(mine).revision()).isEqualTo(revision);
+  }
+
   /** An attempt is given up while its session is being made: it asks for no lock when the session is there. */
   @Test
   void attempt_whoseSessionComesAfterGiveUpAt_isLate() {

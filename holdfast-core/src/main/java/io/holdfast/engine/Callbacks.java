@@ -5,20 +5,34 @@ import java.lang.System.Logger.Level;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Runs users' code on the callback executor: what it throws is caught, logged and counted. */
+/**
+ * Runs users' code on the callback executor: what it throws is caught, logged and counted. By default what depends on the future
+ * of an acquisition has threads apart: it may wait for long, even for another lock, and holds up no loss that is to be told.
+ */
 final class Callbacks {
   private final Executor executor;
+  private final Executor dependents;
   private final LongAdder failures = new LongAdder();
 
-  Callbacks(Executor executor) {
+  Callbacks(Executor executor, Executor dependents) {
     this.executor = executor;
+    this.dependents = dependents;
   }
 
-  /** Runs a task on the executor; if that refuses, on the calling thread, so that nothing is lost. */
+  /** Tells of a loss or an event; if the executor refuses, on the calling thread, so that nothing is lost. */
   void run(Runnable task) {
+    run(executor, task);
+  }
+
+  /** Completes a future on which code may depend that takes its time; otherwise as {@link #run(Runnable)}. */
+  void complete(Runnable task) {
+    run(dependents, task);
+  }
+
+  private void run(Executor chosen, Runnable task) {
     Runnable guarded = () -> guard(task);
     try {
-      executor.execute(guarded);
+      chosen.execute(guarded);
     } catch (Throwable e) {
       // closed, full, or no thread to be had: late on a wrong thread is better than never
       Log.thrown(

@@ -82,14 +82,14 @@ final class Engine implements Holdfast {
     this.ticker = settings.ticker();
     this.keeper = new LeaseKeeper(this);
     this.timer = new Timer(ticker, settings.scheduler(), this::afterTick, Engine::late);
-    this.callbacks = new Callbacks(settings.callbackExecutor());
+    this.callbacks = settings.callbacks();
     this.listeners = new Listeners(settings.listeners(), callbacks);
     this.storeRetryNanos = Checks.waitNanos(settings.storeRetryFor());
     this.renewalPhaseNanos = (long) (settings.random().nextDouble() * 1_000_000_000L);
     this.requestTimeoutNanos = settings.requestTimeout().toNanos();
     this.connection = new Connection(this);
     this.reconciler = new Reconciler(this);
-    this.registry = new Registry(settings, reconciler);
+    this.registry = new Registry(settings, new Recovery(this));
     store.start(settings.runtime(), registry);
   }
 

@@ -149,10 +149,14 @@ public final class EngineBuilder implements Holdfast.Builder {
     store = null;
     List<Runnable> own = new ArrayList<>();
     Executor executor = callbackExecutor;
-    if (executor == null) {
-      CallbackThreads threads = new CallbackThreads(clientName);
-      own.add(threads::close);
-      executor = threads;
+    Executor dependents = callbackExecutor;
+    if (executor == null || dependents == null) {
+      CallbackThreads callbacks = new CallbackThreads("callback", clientName);
+      CallbackThreads futures = new CallbackThreads("future", clientName);
+      own.add(callbacks::close);
+      own.add(futures::close);
+      executor = callbacks;
+      dependents = futures;
     }
     Scheduler timer;
     if (scheduler == null) {
@@ -176,7 +180,7 @@ public final class EngineBuilder implements Holdfast.Builder {
         ProcessHandle.current().pid(),
         requestTimeout,
         storeRetryFor,
-        executor,
+        new Callbacks(executor, dependents),
         listeners,
         ticker,
         timer,

@@ -10,7 +10,6 @@ import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreRuntime;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.Executor;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -29,7 +28,7 @@ record EngineSettings(
     long pid,
     Duration requestTimeout,
     Duration storeRetryFor,
-    Executor callbackExecutor,
+    Callbacks callbacks,
     List<LockListener> listeners,
     Ticker ticker,
     Scheduler scheduler,

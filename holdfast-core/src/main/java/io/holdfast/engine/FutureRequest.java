@@ -60,7 +60,7 @@ final class FutureRequest<T> extends Request {
 
   @Override
   void announce() {
-    engine.callbacks.run(this::answer);
+    engine.callbacks.complete(this::answer);
   }
 
   private void answer() {

@@ -53,6 +53,9 @@ final class Reconciler extends Timed {
 
   private boolean isSet;
 
+  /** For when it is set, if it is. */
+  private long roundNanos;
+
   /** A claim whose end the store did not confirm, and until how long after its grant that was to keep the lock. */
   private record GivenUp(Claim claim, Duration keepFor) {}
 
@@ -70,11 +73,19 @@ final class Reconciler extends Timed {
     }
   }
 
-  /** The connection came back: runs once what was under way has been answered, and then until the store answers. */
+  /**
+   * The connection came back: runs once what was under way has been answered, and then until the store answers. A round that is
+   * nearer stays where it is, so that a connection that comes back again and again does not put it off: the one after it is wanted.
+   */
   void soon() {
     lock.lock();
     try {
-      startAnew();
+      if (isSet && engine.ticker.nanos() + engine.requestTimeoutNanos() - roundNanos >= 0) {
+        pauseNanos = engine.requestTimeoutNanos();
+        needed = round + 2;
+      } else {
+        startAnew();
+      }
     } finally {
       lock.unlock();
     }
@@ -85,7 +96,7 @@ final class Reconciler extends Timed {
     lock.lock();
     try {
       if (isSet) {
-        needed = round + 1;
+        needed = Math.max(needed, round + 1);
       } else {
         startAnew();
       }
@@ -102,7 +113,8 @@ final class Reconciler extends Timed {
 
   private void set(long inNanos) {
     isSet = true;
-    engine.timer.set(this, engine.ticker.nanos() + inNanos);
+    roundNanos = engine.ticker.nanos() + inNanos;
+    engine.timer.set(this, roundNanos);
   }
 
   /** Begins a round; it is asked again, ever more rarely, unless everything is answered by then. */

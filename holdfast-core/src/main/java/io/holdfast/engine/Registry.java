@@ -20,16 +20,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class Registry implements StoreEvents {
   private final EngineSettings settings;
-  private final Reconciler reconciler;
+  private final Recovery recovery;
   private final Map<Long, Claimant> claims = new ConcurrentHashMap<>();
   private final AtomicLong numbers = new AtomicLong();
 
   // what was made last and may well be needed again; immutable, so that a race costs a copy at most
   private @Nullable Holder lastHolder;
 
-  Registry(EngineSettings settings, Reconciler reconciler) {
+  Registry(EngineSettings settings, Recovery recovery) {
     this.settings = settings;
-    this.reconciler = reconciler;
+    this.recovery = recovery;
   }
 
   /** Makes a claim; it is known from now on. */
@@ -105,8 +105,7 @@ final class Registry implements StoreEvents {
 
   @Override
   public void restored() {
-    claims.values().forEach(claimant -> claimant.connection(true));
-    reconciler.soon();
+    recovery.restored();
   }
 
   @Override

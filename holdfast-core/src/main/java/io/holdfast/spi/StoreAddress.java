@@ -81,8 +81,9 @@ public final class StoreAddress {
     try {
       return URLDecoder.decode(value, StandardCharsets.UTF_8);
     } catch (IllegalArgumentException e) {
+      // which quotes the value
       throw new ConfigurationException(
-          "the value of " + key + " is not encoded as a URL's parameters are", "no store", e);
+          "the value of " + key + " is not encoded as a URL's parameters are", "no store", null);
     }
   }
 
@@ -206,13 +207,13 @@ public final class StoreAddress {
     String text = question < 0 ? url : url.substring(0, question);
     text = PASSWORD.matcher(text).replaceAll("$1***");
     int authority = text.indexOf("//");
-    int at = text.lastIndexOf('@');
-    if (authority >= 0 && at > authority) {
-      return text.substring(0, authority + 2) + text.substring(at + 1);
-    }
     int colon = authority < 0 ? -1 : text.indexOf(':', authority);
-    return colon >= 0 && question >= 0 && mayCutAPassword(question)
-        ? text.substring(0, colon) + ":***"
+    if (colon >= 0 && question >= 0 && mayCutAPassword(question)) {
+      return text.substring(0, colon) + ":***";
+    }
+    int at = text.lastIndexOf('@');
+    return authority >= 0 && at > authority
+        ? text.substring(0, authority + 2) + text.substring(at + 1)
         : text;
   }
 

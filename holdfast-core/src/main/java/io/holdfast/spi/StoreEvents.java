@@ -29,7 +29,7 @@ public interface StoreEvents {
   /** The connection is disturbed: holds are at risk until renewed. */
   void disturbed();
 
-  /** The connection works again: renew and look again. */
+  /** The connection works again: renew and look again. Told often, that is done once in a request's time. */
   void restored();
 
   /**

@@ -3,6 +3,7 @@ package io.holdfast.spi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.fail;
 
 import io.holdfast.ConfigurationException;
 import java.net.URLEncoder;
@@ -22,6 +23,8 @@ class StoreAddressTest {
     assertThat(address.url()).isEqualTo("jdbc:postgresql://db/x?user=a&ssl=true");
     assertThat(address.option("retention")).contains("1 h");
   }
+
+  private static final String TYPED = "a1!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
 
   @Test
   void rest_isWhatFollowsTheScheme() {
@@ -53,7 +56,7 @@ class StoreAddressTest {
         .isEqualTo("jdbc:postgresql://127.0.0.1:1/app");
   }
 
-  /** Each character that can be typed, encoded as a URL wants it or not, in each place that a password can have. */
+  /** Each two characters that can be typed, encoded as a URL wants it or not, in each place that a password can have. */
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -69,14 +72,16 @@ class StoreAddressTest {
         "etcd://user:%s@host,other"
       })
   void toString_showsNoPartOfAPassword(String form) {
-    for (char c = '!'; c <= '~'; c++) {
-      String password = "left" + c + "right" + c;
-      String encoded = URLEncoder.encode(password, StandardCharsets.UTF_8);
-      for (String each : List.of(password, encoded)) {
-        assertThat(StoreAddress.parse(form.replace("%s", each)).toString())
-            .as(form + " with " + each)
-            .doesNotContain("left")
-            .doesNotContain("right");
+    for (char first : TYPED.toCharArray()) {
+      for (char second : TYPED.toCharArray()) {
+        String password = "left" + first + "right" + second;
+        String encoded = URLEncoder.encode(password, StandardCharsets.UTF_8);
+        for (String each : List.of(password, encoded)) {
+          String shown = StoreAddress.parse(form.replace("%s", each)).toString();
+          if (shown.contains("left") || shown.contains("right")) {
+            fail("%s with %s is shown as %s", form, each, shown);
+          }
+        }
       }
     }
   }

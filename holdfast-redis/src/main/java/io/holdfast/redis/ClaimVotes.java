@@ -492,6 +492,14 @@ final class ClaimVotes {
     return orders();
   }
 
+  /** What was told is told again to each node that did not confirm it. */
+  List<Order> repeated() {
+    for (int i = 0; i < nodes.length; i++) {
+      tellAgain(i);
+    }
+    return orders();
+  }
+
   private void tellAgain(int node) {
     if (rests() && !nodes[node].isClean()) {
       tell(node, highest);

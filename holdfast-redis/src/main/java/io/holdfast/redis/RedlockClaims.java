@@ -28,6 +28,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
@@ -35,6 +36,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The claims of this client, by what their {@link ClaimVotes} order: asks the nodes, and answers the engine. */
 final class RedlockClaims {
+  /** An end is repeated after a request's time, and at last after that many doublings of it. */
+  private static final int DOUBLINGS = 5;
+
   private final RedlockContext context;
   private final Map<ClaimId, Entry> entries = new ConcurrentHashMap<>();
 
@@ -43,6 +47,8 @@ final class RedlockClaims {
     final Claim claim;
     final ClaimVotes votes;
     final AtomicBoolean ages = new AtomicBoolean();
+    final AtomicBoolean isToBeRepeated = new AtomicBoolean();
+    final AtomicInteger repetitions = new AtomicInteger();
     volatile long number;
     Mode mode = Mode.TRY;
     List<CompletableFuture<Answer>> attempts = List.of();
@@ -203,6 +209,7 @@ final class RedlockClaims {
           event(entry, votes -> votes.ended(end, reply.has()));
           if (reply.has() == Has.UNKNOWN) {
             age(entry);
+            repeat(entry);
           }
         });
   }
@@ -217,6 +224,21 @@ final class RedlockClaims {
       wakes.run();
     } else {
       context.runtime().scheduler().schedule(wakes, wake.nanos());
+    }
+  }
+
+  /**
+   * A node did not confirm an end: it may have refused it, without its connection being lost. It is told again, after pauses that
+   * double, until the claim is forgotten.
+   */
+  private void repeat(Entry entry) {
+    if (entry.isToBeRepeated.compareAndSet(false, true)) {
+      long pause = requestNanos() << Math.min(entry.repetitions.getAndIncrement(), DOUBLINGS);
+      Runnable repeats = () -> {
+        entry.isToBeRepeated.set(false);
+        event(entry, ClaimVotes::repeated);
+      };
+      context.runtime().scheduler().schedule(repeats, pause);
     }
   }
 

@@ -101,12 +101,34 @@ class RedlockClaimsTest {
     vote(0, ACCEPTED);
     end();
     confirmBut(RedlockReply.unknown(null));
-    clock.advance(LEASE);
     claims.reconnected(2);
     assertThat(nodes.get(2).told).hasSize(2);
     nodes.get(2).told.get(1).complete(RedlockReply.of(true, false));
     claims.reconnected(2);
     assertThat(nodes.get(2).told).hasSize(2);
+  }
+
+  /** A node may refuse an end and stay connected: it is told again, ever more rarely, and not once it has confirmed it. */
+  @Test
+  void endThatANodeRefuses_isRepeatedWithPauses() {
+    ask();
+    vote(0, ACCEPTED);
+    end();
+    confirmBut(RedlockReply.unknown(null));
+    List<CompletableFuture<RedlockReply>> told = nodes.get(2).told;
+    clock.advance(REQUEST);
+    assertThat(told).hasSize(2);
+    told.get(1).complete(RedlockReply.unknown(null));
+    clock.advance(REQUEST);
+    assertThat(told).hasSize(2);
+    clock.advance(REQUEST);
+    assertThat(told).hasSize(3);
+    told.get(2).complete(RedlockReply.of(true, false));
+    clock.advance(LEASE);
+    assertThat(told).hasSize(3);
+    for (Node node : nodes.subList(0, 2)) {
+      assertThat(node.told).as("those that have confirmed it").hasSize(1);
+    }
   }
 
   /** However long other claims' leases may be. */
@@ -117,8 +139,10 @@ class RedlockClaimsTest {
     end();
     confirmBut(RedlockReply.unknown(null));
     clock.advance(LEASE.multipliedBy(3));
+    nodes.get(2).told.get(1).complete(RedlockReply.unknown(null));
     claims.reconnected(2);
-    assertThat(nodes.get(2).told).hasSize(1);
+    clock.advance(LEASE);
+    assertThat(nodes.get(2).told).as("when the claim was remembered").hasSize(2);
   }
 
   /** The claim was forgotten, and begins anew: what was asked for before says nothing of that. */
@@ -130,13 +154,15 @@ class RedlockClaimsTest {
     confirmBut(RedlockReply.unknown(null));
     clock.advance(LEASE.multipliedBy(3));
     CompletionStage<Answer> again = ask();
-    nodes.forEach(node -> assertThat(node.told).hasSize(1));
+    List<Integer> told = nodes.stream().map(node -> node.told.size()).toList();
     nodes.get(1).asked.get(0).complete(ACCEPTED);
     nodes.get(2).asked.get(0).complete(ACCEPTED);
     vote(1, LATE);
     assertThat(again).isCompletedWithValue(new Answer.Late());
     assertThat(claims.number(claim.id())).isZero();
     end();
-    nodes.forEach(node -> assertThat(node.told).as("nothing of it is anywhere").hasSize(1));
+    assertThat(nodes.stream().map(node -> node.told.size()).toList())
+        .as("nothing of it is anywhere")
+        .isEqualTo(told);
   }
 }

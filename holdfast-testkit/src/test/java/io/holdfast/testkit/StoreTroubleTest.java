@@ -438,6 +438,39 @@ class StoreTroubleTest {
     assertThat(faults.requests(Verb.OWN) - before).isBetween(2, 4);
   }
 
+  /**
+   * Where one of several servers refuses what it is asked, each answer of another one says that the connection works again. What
+   * waits does not ask at that pace, and forgotten claims are looked for all the same.
+   */
+  @Test
+  @Warns("forgotten claim ended")
+  void connectionThatComesBackAgainAndAgain_isHeededOnceInARequestsTime() throws Exception {
+    CompletableFuture<Hold> waiting;
+    try (Holdfast other = Holdfast.builder()
+        .store(new MemoryStore(database))
+        .ticker(clock)
+        .scheduler(clock)
+        .build()) {
+      Hold held = Await.value(other.lock(NAME).acquireAsync());
+      waiting = lock(false).acquireAsync();
+      odd.forgotten = new ClaimId("0".repeat(32), 7);
+      int before = faults.requests(Verb.ATTEMPT);
+      for (int i = 0; i < 100; i++) {
+        odd.restored();
+        clock.advance(Duration.ofMillis(100));
+      }
+      assertThat(faults.requests(Verb.ATTEMPT) - before)
+          .as("at once, and every 2 s in 10 s")
+          .isBetween(5, 6);
+      assertThat(odd.ended).containsOnly(new OddStore.End(odd.forgotten, Duration.ZERO));
+      assertThat(held.isValid()).isTrue();
+      assertThat(waiting).isNotDone();
+      odd.forgotten = null;
+    }
+    clock.advance(Duration.ofSeconds(2));
+    assertThat(waiting).isCompleted();
+  }
+
   /** What the store has of this client and the engine does not know is ended; what it knows is left alone. */
   @Test
   @Warns("forgotten claim ended")
