@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.testkit;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.Hold;
 import io.holdfast.HoldLostException;
+import io.holdfast.HoldState;
 import io.holdfast.Holdfast;
 import io.holdfast.LockEvent;
 import io.holdfast.LockOptions;
@@ -58,8 +62,9 @@ class BusyDependentsTest {
       clock.advance(Duration.ofMillis(200));
       Await.until("all threads are busy", () -> busy.get() == THREADS);
       store.faults().heal();
-      holdfast.lock("x", options).acquire();
+      Hold hold = holdfast.lock("x", options).acquire();
       clock.advance(Duration.ofSeconds(11));
+      assertThat(hold.state()).isEqualTo(HoldState.LOST);
       Await.value(loss);
       Await.value(event);
       over.countDown();
