@@ -53,9 +53,6 @@ final class Reconciler extends Timed {
 
   private boolean isSet;
 
-  /** For when it is set, if it is. */
-  private long roundNanos;
-
   /** A claim whose end the store did not confirm, and until how long after its grant that was to keep the lock. */
   private record GivenUp(Claim claim, Duration keepFor) {}
 
@@ -73,19 +70,11 @@ final class Reconciler extends Timed {
     }
   }
 
-  /**
-   * The connection came back: runs once what was under way has been answered, and then until the store answers. A round that is
-   * nearer stays where it is, so that a connection that comes back again and again does not put it off: the one after it is wanted.
-   */
+  /** The connection came back: runs once what was under way has been answered, and then until the store answers. */
   void soon() {
     lock.lock();
     try {
-      if (isSet && engine.ticker.nanos() + engine.requestTimeoutNanos() - roundNanos >= 0) {
-        pauseNanos = engine.requestTimeoutNanos();
-        needed = round + 2;
-      } else {
-        startAnew();
-      }
+      startAnew();
     } finally {
       lock.unlock();
     }
@@ -96,7 +85,7 @@ final class Reconciler extends Timed {
     lock.lock();
     try {
       if (isSet) {
-        needed = Math.max(needed, round + 1);
+        needed = round + 1;
       } else {
         startAnew();
       }
@@ -113,8 +102,7 @@ final class Reconciler extends Timed {
 
   private void set(long inNanos) {
     isSet = true;
-    roundNanos = engine.ticker.nanos() + inNanos;
-    engine.timer.set(this, roundNanos);
+    engine.timer.set(this, engine.ticker.nanos() + inNanos);
   }
 
   /** Begins a round; it is asked again, ever more rarely, unless everything is answered by then. */

@@ -78,7 +78,8 @@ final class Recovery extends Timed {
   }
 
   private void recover() {
-    engine.registry.all().forEach(claimant -> claimant.connection(true));
+    // first, so that its time has come when this is due again, however many claims there are
     engine.reconciler.soon();
+    engine.registry.all().forEach(claimant -> claimant.connection(true));
   }
 }

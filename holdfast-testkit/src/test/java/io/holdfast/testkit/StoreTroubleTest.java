@@ -14,7 +14,6 @@ import io.holdfast.LockEvent;
 import io.holdfast.LockInfo;
 import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
-import io.holdfast.Ticker;
 import io.holdfast.memory.MemoryDatabase;
 import io.holdfast.memory.MemoryStore;
 import io.holdfast.spi.Answer;
@@ -28,7 +27,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicLong;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -471,37 +469,6 @@ class StoreTroubleTest {
     }
     clock.advance(Duration.ofSeconds(2));
     assertThat(waiting).isCompleted();
-  }
-
-  /** Nor does that put off the look for forgotten claims, where each step takes a moment of its own. */
-  @Test
-  @Warns("forgotten claim ended")
-  void connectionThatComesBackAgainAndAgain_doesNotPutOffTheReconciler() {
-    OddStore own = new OddStore(database);
-    AtomicLong steps = new AtomicLong();
-    Ticker stepping = new Ticker() {
-      @Override
-      public long nanos() {
-        return clock.nanos() + steps.incrementAndGet();
-      }
-
-      @Override
-      public long wallMillis() {
-        return clock.wallMillis();
-      }
-    };
-    try (Holdfast client =
-        Holdfast.builder().store(own).ticker(stepping).scheduler(clock).build()) {
-      Hold hold = Await.value(client.lock("other").acquireAsync());
-      own.forgotten = new ClaimId("0".repeat(32), 7);
-      for (int i = 0; i < 100; i++) {
-        own.restored();
-        clock.advance(Duration.ofMillis(100));
-      }
-      assertThat(own.ended).contains(new OddStore.End(own.forgotten, Duration.ZERO));
-      assertThat(hold.isValid()).isTrue();
-      own.forgotten = null;
-    }
   }
 
   /** What the store has of this client and the engine does not know is ended; what it knows is left alone. */
