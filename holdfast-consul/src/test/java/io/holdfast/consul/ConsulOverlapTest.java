@@ -19,6 +19,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -118,19 +119,22 @@ class ConsulOverlapTest {
     assertThat(Await.value(next)).isInstanceOf(Answer.Granted.class);
   }
 
+  /** Whether an attempt of the claim has no answer, or was not sent yet. */
+  private static boolean isNoted(ConsulContext context, Claim claim) {
+    return context.known(claim.id()).filter(known -> !known.open().isEmpty()).isPresent();
+  }
+
   /** An end that comes when an attempt is noted, and its transaction is not sent yet, calls that off: it is refused. */
   @Test
   void attemptThatIsCalledOffBeforeItIsSent_isRefused() {
     Claim mine = claim();
-    AtomicReference<ConsulContext> asked = new AtomicReference<>();
+    AtomicReference<@Nullable ConsulContext> asked = new AtomicReference<>();
     AtomicBoolean isEnded = new AtomicBoolean();
     Ticker meanwhile = new Ticker() {
       @Override
       public long nanos() {
         ConsulContext context = asked.get();
-        boolean isNoted = context != null
-            && context.known(mine.id()).filter(each -> !each.open().isEmpty()).isPresent();
-        if (isNoted && !isEnded.getAndSet(true)) {
+        if (context != null && isNoted(context, mine) && !isEnded.getAndSet(true)) {
           Await.value(new ConsulEnding(context).end(mine, Duration.ZERO, Instant.MIN));
         }
         return consul.ticker.nanos();
