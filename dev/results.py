@@ -4,7 +4,7 @@
 Read are the reports in BUILD_FOLDER of each module that are newer than the file SINCE, and what Maven has said, in the file LOG. Prints
 the counts, then each failed test with the beginning of what it said; if none failed, the first line that Maven calls an error. The
 exit code is 0 if tests were run, none failed, each JVM that ran some has ended well (of one that hung or died there is no report), and
-no warning of ours was printed: the tests of core and measure, which the test kit is built upon, have no other judge of that.
+no warning of ours was printed: nothing else checks those of the tests of core and measure, which the test kit is built upon.
 """
 import pathlib
 import re
@@ -14,7 +14,7 @@ import xml.etree.ElementTree as ElementTree
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOST_JVM = re.compile("timeout in the fork|error in the fork|error in starting fork|forked VM terminated")
 SHOWN = 300
-# As java.util.logging prints it. That a process stood still says something of the machine, and of no test.
+# As java.util.logging prints it. If the timer ran late, the machine was slow; no test is at fault.
 WARNING = re.compile(r"^.* (io\.holdfast\.[\w.$]+) [\w$<>]+\n(?:WARNING|SEVERE): (?!the timer ran .* late:)(.*)$", re.MULTILINE)
 
 

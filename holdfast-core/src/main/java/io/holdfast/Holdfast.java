@@ -149,8 +149,8 @@ public interface Holdfast extends AutoCloseable {
 
     /**
      * Sets where callbacks and futures' dependents run. Default: daemon threads of its own, made when needed, up to 64 for
-     * losses and events, and up to 64 for what depends on acquisitions. What waits there for another lock can use them up, so
-     * that the future of that lock is never completed: compose futures instead, or set an executor without a limit.
+     * losses and events, and up to 64 for what depends on acquisitions. If 64 dependents each wait for another lock, no thread
+     * is left to complete that lock's future: compose futures instead, or set an executor without a limit.
      *
      * @param executor must not run tasks on the calling thread; is not closed
      * @return this

@@ -72,7 +72,7 @@ final class ConsulAttempt {
   }
 
   private CompletableFuture<Answer> lock(ConsulSession.Term term, long index) {
-    // read before the attempt is noted: an end that finds it raises this one
+    // read before the attempt is noted: if an end finds the attempt, it raises the epoch above this value
     long version = term.epoch;
     Optional<ConsulClaim.Sent> sent = claim.sent(term);
     if (sent.isEmpty() || context.isClosed() || context.clock.isPast(giveUpAt)) {

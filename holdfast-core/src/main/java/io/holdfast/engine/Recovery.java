@@ -78,7 +78,7 @@ final class Recovery extends Timed {
   }
 
   private void recover() {
-    // first, so that its time has come when this is due again, however many claims there are
+    // first, so that its time has nearly come when this is due again, however many claims there are
     engine.reconciler.soon();
     engine.registry.all().forEach(claimant -> claimant.connection(true));
   }

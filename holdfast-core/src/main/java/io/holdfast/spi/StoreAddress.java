@@ -81,7 +81,7 @@ public final class StoreAddress {
     try {
       return URLDecoder.decode(value, StandardCharsets.UTF_8);
     } catch (IllegalArgumentException e) {
-      // which quotes the value
+      // without the cause: its message quotes the value, which may be a secret
       throw new ConfigurationException(
           "the value of " + key + " is not encoded as a URL's parameters are", "no store", null);
     }
@@ -209,7 +209,8 @@ public final class StoreAddress {
     int authority = text.indexOf("//");
     int colon = authority < 0 ? -1 : text.indexOf(':', authority);
     if (colon >= 0 && question >= 0 && mayCutAPassword(question)) {
-      return text.substring(0, colon) + ":***";
+      // what is before the colon may be a secret too, and the host cannot be told
+      return text.substring(0, authority + 2) + "***";
     }
     int at = text.lastIndexOf('@');
     return authority >= 0 && at > authority

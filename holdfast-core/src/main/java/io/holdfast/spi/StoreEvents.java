@@ -29,7 +29,10 @@ public interface StoreEvents {
   /** The connection is disturbed: holds are at risk until renewed. */
   void disturbed();
 
-  /** The connection works again: renew and look again. Told often, that is done once in a request's time. */
+  /**
+   * The connection works again: renew and look again. However often the store tells this, the engine does so at most once in a
+   * request's time.
+   */
   void restored();
 
   /**

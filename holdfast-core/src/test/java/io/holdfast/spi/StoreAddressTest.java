@@ -54,6 +54,13 @@ class StoreAddressTest {
         .isEqualTo("jdbc:postgresql://127.0.0.1:1/app");
   }
 
+  /** A name without a password may be a secret: some servers take a token there. */
+  @ParameterizedTest
+  @ValueSource(strings = {"redis://s3cret@host:6379?x=me@y", "consul://s3cret@host:8500?x=a@b"})
+  void toString_showsNoName_whateverFollows(String uri) {
+    assertThat(StoreAddress.parse(uri).toString()).doesNotContain("s3cret");
+  }
+
   /** Each two characters that can be typed, encoded as a URL wants it or not, in each place that a password can have. */
   @ParameterizedTest
   @ValueSource(

@@ -492,7 +492,7 @@ final class ClaimVotes {
     return orders();
   }
 
-  /** What was told is told again to each node that did not confirm it. */
+  /** Tells each node that has not confirmed the end of it again. */
   List<Order> repeated() {
     for (int i = 0; i < nodes.length; i++) {
       tellAgain(i);

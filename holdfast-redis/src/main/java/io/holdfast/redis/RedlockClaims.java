@@ -106,6 +106,7 @@ final class RedlockClaims {
     long last = context.runtime().ticker().nanos() + requestNanos();
     Step made = step(claim.id(), found -> found, entry -> {
       entry.usedNanos = last;
+      entry.repetitions.set(0);
       return entry.votes.release(keepFor);
     });
     carryOut(made, hears);

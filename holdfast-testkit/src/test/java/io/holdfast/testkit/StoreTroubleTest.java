@@ -461,7 +461,7 @@ class StoreTroubleTest {
       }
       assertThat(faults.requests(Verb.ATTEMPT) - before)
           .as("at once, and every 2 s in 10 s")
-          .isBetween(5, 6);
+          .isEqualTo(6);
       assertThat(odd.ended).containsOnly(new OddStore.End(odd.forgotten, Duration.ZERO));
       assertThat(held.isValid()).isTrue();
       assertThat(waiting).isNotDone();
