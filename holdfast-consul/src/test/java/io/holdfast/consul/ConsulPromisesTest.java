@@ -17,6 +17,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -50,22 +51,29 @@ class ConsulPromisesTest {
     return ((Kept.Held) kept).grant();
   }
 
+  /** Has the agent answer the first transaction that locks the key by that; returns whether it has come. */
+  private AtomicBoolean atTheFirstLock(
+      Function<StubAgent.Asked, Optional<StubAgent.Reply>> answer) {
+    AtomicBoolean isAsked = new AtomicBoolean();
+    agent.script = asked -> {
+      boolean locks = asked.isFor("lock:job") && asked.isFor("\"lock\"");
+      return locks && !isAsked.getAndSet(true) ? answer.apply(asked) : Optional.empty();
+    };
+    return isAsked;
+  }
+
   /** An attempt that reaches the servers behind its withdrawal is refused, for the epoch alone: nobody has the lock. */
   @Test
   void attemptBehindItsWithdrawal_isRefused() {
     store.start(engine.runtime(), engine);
     CountDownLatch isWithdrawn = new CountDownLatch(1);
-    AtomicBoolean isHeldUp = new AtomicBoolean();
     AtomicLong status = new AtomicLong();
-    agent.script = asked -> {
-      if (!asked.isFor("lock:job") || !asked.isFor("\"lock\"") || isHeldUp.getAndSet(true)) {
-        return Optional.empty();
-      }
+    AtomicBoolean isHeldUp = atTheFirstLock(asked -> {
       StubbedConsul.hang(isWithdrawn);
       StubAgent.Reply reply = servers.answer(asked);
       status.set(reply.status());
       return Optional.of(reply);
-    };
+    });
     Claim late = claim();
     CompletionStage<Answer> attempt = attempt(late, Mode.TRY);
     Await.until("it is on its way", isHeldUp::get);
@@ -86,15 +94,11 @@ class ConsulPromisesTest {
   void attemptBehindAForcedRelease_isNotTheHoldThatWasGranted() {
     store.start(engine.runtime(), engine);
     CountDownLatch goesOn = new CountDownLatch(1);
-    AtomicBoolean isHeldUp = new AtomicBoolean();
-    agent.script = asked -> {
-      if (!asked.isFor("lock:job") || !asked.isFor("\"lock\"") || isHeldUp.getAndSet(true)) {
-        return Optional.empty();
-      }
+    AtomicBoolean isHeldUp = atTheFirstLock(asked -> {
       StubbedConsul.hang(goesOn);
       servers.answer(asked);
       return StubAgent.Reply.of(500, "rpc error: EOF");
-    };
+    });
     Claim mine = claim();
     CompletionStage<Answer> first = attempt(mine, Mode.TRY);
     Await.until("it is on its way", isHeldUp::get);
@@ -117,17 +121,13 @@ class ConsulPromisesTest {
   void answerOfAnEarlierAttempt_leavesTheGrantOfALaterOne() {
     store.start(engine.runtime(), engine);
     CountDownLatch goesOn = new CountDownLatch(1);
-    AtomicBoolean isAsked = new AtomicBoolean();
     AtomicBoolean isApplied = new AtomicBoolean();
-    agent.script = asked -> {
-      if (!asked.isFor("lock:job") || !asked.isFor("\"lock\"") || isAsked.getAndSet(true)) {
-        return Optional.empty();
-      }
+    atTheFirstLock(asked -> {
       StubAgent.Reply reply = servers.answer(asked);
       isApplied.set(true);
       StubbedConsul.hang(goesOn);
       return Optional.of(reply);
-    };
+    });
     Claim mine = claim();
     CompletionStage<Answer> first = attempt(mine, Mode.TRY);
     Await.until("it was applied", isApplied::get);
