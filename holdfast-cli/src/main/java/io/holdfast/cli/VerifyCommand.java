@@ -4,9 +4,13 @@ package io.holdfast.cli;
 import io.holdfast.Guarantee;
 import io.holdfast.Guarantees;
 import io.holdfast.Holdfast;
+import io.holdfast.Ticker;
+import io.holdfast.spi.Finding;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.Stores;
+import io.holdfast.verify.Invariant;
 import io.holdfast.verify.Protocol;
+import io.holdfast.verify.RunSetup;
 import io.holdfast.verify.Verdict;
 import io.holdfast.verify.Verification;
 import io.holdfast.verify.VerifySettings;
@@ -17,33 +21,40 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** {@code holdfast verify}. */
 @Command(
     name = "verify",
     header =
-        "Proves the locks on your own store: processes that are stopped and killed, and a judge.",
+        "Tests the locks on your own store: processes that are stopped and killed, and a judge.",
     description = {
       "",
       "Starts processes that take locks under names of their own (holdfast-verify/...), hold them around the length of a"
           + " lease, and write to a resource that checks tokens; stops and kills some of them; and judges what happened."
-          + " Exits with 0 if nothing was broken, 1 if something was, 3 if nothing can be said: nobody got a lock, no fault"
-          + " took place, or the store was away in the end; 71 if a process cannot be started or stopped, or the sentinels do"
+          + " Exits with 0 if nothing was broken, 1 if something was, 3 if nothing can be said: no process got a lock, no"
+          + " fault took place, or the store was away in the end; 71 if a process cannot be started or stopped, or the sentinels do"
           + " not fail over.",
       "",
-      "With --protocol it runs a lock from the textbooks instead, which ends with the violation that it is known for: so"
-          + " one sees that the judge catches what is wrong.",
+      "With --protocol it runs a lock as essays and textbooks have it instead, which ends with the violation that it is"
+          + " known for: that shows that the judge catches what is wrong. docs/schemes.md explains each.",
       ""
     },
     footer = {
@@ -58,6 +69,9 @@ final class VerifyCommand implements Callable<Integer> {
   private static final Duration USUAL_LEASE = Duration.ofSeconds(2);
   private static final int REMARKS_ON_UNSAFE = 23;
   private static final int MOST_SAID = 10;
+  private static final int VERSION_SECONDS = 10;
+  private static final String INDENT = "      ";
+  private static final String PAGE = "docs/schemes.md";
 
   /** Where the launcher has put SQLite's library: a worker that is killed could not remove a copy of its own. */
   private static final List<String> PASSED_ON =
@@ -98,7 +112,7 @@ final class VerifyCommand implements Callable<Integer> {
   @Option(
       names = "--protocol",
       paramLabel = "NAME",
-      description = "A lock from the textbooks; --list has them.")
+      description = "A lock as essays have it; --list names them.")
   String protocol = Protocol.HOLDFAST.label();
 
   @Option(names = "--list", description = "Print the protocols, and what is known of them.")
@@ -130,6 +144,10 @@ final class VerifyCommand implements Callable<Integer> {
   @Mixin
   Verbosity verbosity = new Verbosity();
 
+  @Spec
+  @SuppressWarnings("NullAway.Init") // picocli sets it
+  CommandSpec spec;
+
   @Override
   public Integer call() throws InterruptedException {
     if (list) {
@@ -139,7 +157,8 @@ final class VerifyCommand implements Callable<Integer> {
     Messages messages = verbosity.messages();
     StoreChoice choice = store.choose(messages);
     Protocol chosen = protocol();
-    Guarantees guarantees = lookAround(choice);
+    Around around = lookAround(choice);
+    Guarantees guarantees = around.guarantees();
     VerifySettings settings = settings(choice, chosen, guarantees);
     if (settings.faults().contains(Fault.FAILOVER)) {
       Question.confirm(
@@ -149,11 +168,15 @@ final class VerifyCommand implements Callable<Integer> {
         + settings.lease().toMillis() + " ms, seed " + settings.seed());
     Verification verification =
         new Verification(settings, Terminal.is(2) ? messages::progress : line -> {});
-    // opened before: who waits for a verdict should not be told then that it cannot be written
+    Instant began = Instant.ofEpochMilli(Ticker.system().wallMillis());
+    // opened before: a file that cannot be written is told before the run, and not after it
     try (Writer facts = open(history);
         Writer page = open(report)) {
       Verdict verdict = run(verification, messages, facts);
-      verification.writeReport(verdict, choice.toString(), page);
+      verification.writeReport(
+          verdict,
+          new RunSetup(choice.toString(), began, around.versions(), again(choice, settings)),
+          page);
       return say(verdict, chosen);
     } catch (IOException e) {
       throw new CliException(Exit.CANNOT_CREATE, Failures.oneLine(String.valueOf(e)), e);
@@ -201,13 +224,37 @@ final class VerifyCommand implements Callable<Integer> {
         : Files.newBufferedWriter(file, StandardCharsets.UTF_8);
   }
 
-  private static void list() {
-    for (Protocol each : Protocol.values()) {
-      String breaks =
-          each.breaks().isEmpty() ? "" : " (breaks " + String.join(", ", each.breaks()) + ")";
-      Output.print(each.label() + breaks);
-      Output.print("    " + each.text());
+  /** Grouped as docs/schemes.md is; as wide as the help is, or as a terminal that is narrower. */
+  private void list() {
+    int width = spec.usageMessage().width();
+    if (Terminal.is(1)) {
+      width = Math.min(width, spec.usageMessage().autoWidth(true).width());
     }
+    String chapter = "";
+    for (Protocol each : Protocol.values()) {
+      if (!each.chapter().equals(chapter)) {
+        Output.print((chapter.isEmpty() ? "" : System.lineSeparator()) + each.chapter());
+        chapter = each.chapter();
+      }
+      Output.print("  " + each.label()
+          + each.breaks().map(breaks -> ": ends with " + breaks.breach()).orElse(""));
+      wrap(each.text(), width - INDENT.length()).forEach(line -> Output.print(INDENT + line));
+    }
+  }
+
+  /** Breaks a text between words, into lines of at most so many characters where its words allow it. */
+  static List<String> wrap(String text, int width) {
+    List<String> lines = new ArrayList<>();
+    StringBuilder line = new StringBuilder();
+    for (String word : text.split(" ", -1)) {
+      if (line.length() > 0 && line.length() + 1 + word.length() > width) {
+        lines.add(line.toString());
+        line.setLength(0);
+      }
+      line.append(line.length() == 0 ? "" : " ").append(word);
+    }
+    lines.add(line.toString());
+    return lines;
   }
 
   private Protocol protocol() {
@@ -282,8 +329,11 @@ final class VerifyCommand implements Callable<Integer> {
     return command;
   }
 
+  /** What was learnt of the store before the run. */
+  private record Around(Guarantees guarantees, List<String> versions) {}
+
   /** Connects, so that what is wrong with the store is said before anything is started; and asks, if others use it. */
-  private Guarantees lookAround(StoreChoice choice) throws InterruptedException {
+  private Around lookAround(StoreChoice choice) throws InterruptedException {
     LockStore opened = Stores.open(choice.uri());
     try (Holdfast connected = Holdfast.builder()
         .store(opened)
@@ -291,9 +341,45 @@ final class VerifyCommand implements Callable<Integer> {
         .requestTimeout(StoreChoice.PATIENCE)
         .build()) {
       Guarantees guarantees = connected.guarantees();
+      if (!guarantees.given().contains(Guarantee.EXCLUDES_PROCESSES)) {
+        throw new CliException(
+            Exit.USAGE,
+            choice
+                + " excludes the threads of one process only, and verify starts several; give it a store that"
+                + " processes share");
+      }
       OtherLocks.confirm(opened, OURS, yes);
-      return guarantees;
+      return new Around(guarantees, report == null ? List.of() : versions(opened, guarantees));
     }
+  }
+
+  /** For the report: ours, Java's and the system's, and the server's as its doctor names it. */
+  private static List<String> versions(LockStore opened, Guarantees guarantees)
+      throws InterruptedException {
+    List<String> versions = new ArrayList<>(List.of(new Main.Version().getVersion()));
+    versions.add(Runtime.getRuntime().availableProcessors() + " processors");
+    try {
+      opened.diagnose().toCompletableFuture().get(VERSION_SECONDS, TimeUnit.SECONDS).stream()
+          .filter(each -> each.subject().equals("version")
+              || each.subject().equals("server")
+              || each.subject().startsWith("member"))
+          .map(Finding::message)
+          .forEach(versions::add);
+    } catch (ExecutionException | TimeoutException e) {
+      versions.add(guarantees.store() + " of a version that could not be learnt");
+    }
+    return versions;
+  }
+
+  /** The command that does the same again; a password is left out. */
+  private String again(StoreChoice choice, VerifySettings settings) {
+    return "holdfast verify --store '" + choice + "'"
+        + (settings.protocol() == Protocol.HOLDFAST
+            ? ""
+            : " --protocol " + settings.protocol().label())
+        + " --duration " + settings.duration().toMillis() + "ms --clients " + settings.clients()
+        + " --lease " + settings.lease().toMillis() + "ms --faults " + String.join(",", faults)
+        + " --seed " + settings.seed();
   }
 
   private static int say(Verdict verdict, Protocol chosen) {
@@ -321,10 +407,17 @@ final class VerifyCommand implements Callable<Integer> {
       Output.print(
           "... and " + more + " more; --report FILE draws them, --history FILE has what happened");
     }
+    if (!verdict.story().isEmpty()) {
+      Output.print("");
+      Output.print("Which process held the lock when:");
+      verdict.story().forEach(line -> Output.print("  " + line));
+    }
     Output.print("");
-    Output.print("BROKEN: " + String.join(", ", verdict.invariants()));
+    Output.print("BROKEN: "
+        + verdict.invariants().stream().map(Invariant::breach).collect(Collectors.joining(", ")));
     if (chosen != Protocol.HOLDFAST) {
-      Output.print(chosen.text());
+      Output.print(chosen.label() + ": " + chosen.text());
+      Output.print("What to do instead: " + PAGE + "#" + chosen.label());
     }
   }
 }

@@ -42,27 +42,60 @@ class VerifyCommandTest {
   @ParameterizedTest
   @ValueSource(strings = {"sqlite:verify.db", "redis", "postgresql"})
   void ours(String store) {
-    Job job =
-        processes.verify(uri(store), "--duration", "8s", "--lease", "1s", "--history", "facts");
+    Job job = processes.verify(
+        uri(store),
+        "--duration",
+        "8s",
+        "--lease",
+        "1s",
+        "--history",
+        "facts",
+        "--report",
+        "page.html");
     assertThat(job.exitCode()).as(job::toString).isZero();
     assertThat(job.stdout()).contains("PASSED").containsPattern("(?m)^kills +[1-9]");
     assertThat(processes.read("facts").lines())
         .allMatch(line -> line.startsWith("{\"what\":\"") && line.endsWith("}"))
         .anyMatch(line -> line.contains("\"ACQUIRED\""));
+    // all that is judged was looked at
+    assertThat(processes.read("page.html"))
+        .contains("\"outcome\":\"PASSED\"", "\"one holder at a time\"", "holdfast verify --store ")
+        .doesNotContainPattern("\"I([1-8]|10|12)\",\"[^\"]*\",0,");
   }
 
   @Test
   void list_namesEach() {
     Job job = processes.holdfast("verify", "--list");
     assertThat(job.exitCode()).as(job::toString).isZero();
+    String oneLine = job.stdout().replaceAll("\\s+", " ");
     for (Protocol each : Protocol.values()) {
-      assertThat(job.stdout()).contains(each.label()).contains(each.text());
+      assertThat(oneLine).contains(" " + each.label()).contains(each.text());
     }
+    assertThat(job.stdout().lines()).allMatch(line -> line.length() <= 100);
+    assertThat(job.stdout().lines().filter(line -> !line.isEmpty() && !line.startsWith(" ")))
+        .containsExactly("Holdfast", "Databases", "Redis", "ZooKeeper");
+    assertThat(job.stdout().lines())
+        .contains("  redis-setnx: ends with a free lock that no process could get (I5)");
+  }
+
+  @Test
+  void lines_areBrokenBetweenWords() {
+    assertThat(VerifyCommand.wrap("one two three", 7)).containsExactly("one two", "three");
+    assertThat(VerifyCommand.wrap("much-too-long a", 5)).containsExactly("much-too-long", "a");
+  }
+
+  /** Each process would have locks of its own, and "broken" would be no news. */
+  @Test
+  void storeOfOneProcess_isRefused() {
+    Job job = processes.holdfast("verify", "--store", "memory:");
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(64);
+    assertThat(job.stderr())
+        .contains("memory: excludes the threads of one process only, and verify starts several");
   }
 
   @Test
   void nonsense_isRefused() {
-    refused("there is no protocol x; there are holdfast, redis-setnx", "--protocol", "x");
+    refused("there is no protocol x; there are holdfast, sql-no-expiry", "--protocol", "x");
     refused("is not for this store", "--protocol", "redis-del");
     refused("cannot be injected from here", "--faults", "clock");
     refused("for servers that sentinels watch over", "--faults", "failover");
@@ -167,7 +200,7 @@ class VerifyCommandTest {
     assertThat(other.exitCode()).isZero();
   }
 
-  /** A table that takes no row: nobody ever gets a lock, and that is not "nothing was broken". */
+  /** A table that takes no row: no process ever gets a lock, and that is not "nothing was broken". */
   @Test
   void noGrants_proveNothing() {
     var server = SqlKind.MARIADB.shared();
@@ -177,7 +210,7 @@ class VerifyCommandTest {
     Job job = processes.verify(
         server.storeUri(),
         "--protocol",
-        "sql-by-name",
+        "sql-no-owner",
         "--duration",
         "2s",
         "--lease",
@@ -185,6 +218,6 @@ class VerifyCommandTest {
         "--faults",
         "none");
     assertThat(job.exitCode()).as(job::toString).isEqualTo(3);
-    assertThat(job.stdout()).contains("INCONCLUSIVE: nobody ever got a lock");
+    assertThat(job.stdout()).contains("INCONCLUSIVE: no process ever got a lock");
   }
 }

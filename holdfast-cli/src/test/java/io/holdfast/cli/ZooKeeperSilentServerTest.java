@@ -13,10 +13,10 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** {@code holdfast run} on a ZooKeeper ensemble of which a server stands still for longer than the lease. */
 @Tag("all")
 class ZooKeeperSilentServerTest {
-  private static final String LEASE = "15s";
+  private static final String LEASE = "30s";
 
   /** In seconds; longer than the lease. */
-  private static final String WORK = "20";
+  private static final String WORK = "40";
 
   @RegisterExtension
   static final LazyServer<ZooKeeperEnsemble> ENSEMBLE =

@@ -14,7 +14,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 
 /** Ours: what every program that uses Holdfast does. */
 final class HoldfastLocker implements Locker {
@@ -27,9 +26,9 @@ final class HoldfastLocker implements Locker {
   private final Holdfast holdfast;
   private final LockOptions options;
 
-  HoldfastLocker(String uri, Duration lease, Consumer<String> renewedWrongly) {
+  HoldfastLocker(String uri, Duration lease, WatchedStore.Renewals renewals) {
     holdfast = Holdfast.builder()
-        .store(new WatchedStore(Stores.open(uri), renewedWrongly))
+        .store(new WatchedStore(Stores.open(uri), renewals))
         .clientName("holdfast-verify")
         // the server may be away just now; that it can be reached at all was seen before the run
         .connectLazily()

@@ -90,10 +90,10 @@ final class Judgement {
       case NOT_MINE -> hold(fact).gone = fact;
       case KILLED -> killed.add(fact.worker());
       case END -> atTheEnd();
-      case RENEWED_WRONGLY -> broken("I8", fact, fact.text());
-      case COUNTED_WRONGLY -> broken("I10", fact, fact.text());
+      case RENEWED_WRONGLY -> broken(Invariant.I8, fact, fact.text());
+      case COUNTED_WRONGLY -> broken(Invariant.I10, fact, fact.text());
       case LEFT_BEHIND -> leftBehind(fact);
-      case DIED -> broken("I12", fact, "a worker ended: " + fact.text());
+      case DIED -> broken(Invariant.I12, fact, "a worker ended: " + fact.text());
       case PAUSED -> {
         paused.add(fact.worker());
         disturb(fact.worker());
@@ -120,7 +120,9 @@ final class Judgement {
           HEALED,
           STEPPED,
           FAILING_OVER,
-          FAILED_OVER -> {
+          FAILED_OVER,
+          RENEWED,
+          LOOKED_FOR -> {
         // counted, and nothing follows from it
       }
     }
@@ -135,7 +137,7 @@ final class Judgement {
     if (fact.token() != 0) {
       if (fact.token() <= hold.tokenBefore) {
         broken(
-            "I3",
+            Invariant.I3,
             fact,
             "token " + fact.token() + " was given after " + hold.tokenBefore + " had been");
       }
@@ -145,7 +147,8 @@ final class Judgement {
       lock.highestOrder = hold.order;
       lock.highest = fact.key();
     } else if (hold.order == lock.highestOrder) {
-      broken("I3", fact, "token " + fact.token() + " is also that of " + lock.highest);
+      broken(
+          Invariant.I3, fact, "token " + fact.token() + " is also that of " + nameOf(lock.highest));
     }
   }
 
@@ -153,7 +156,7 @@ final class Judgement {
     HoldSeen hold = hold(fact);
     Seen lock = lock(fact);
     if (hold.over) {
-      broken("I9", fact, "it is valid again");
+      broken(Invariant.I9, fact, "it is valid again");
     }
     if (hold.acquired && hold.order < lock.highestOrder && !lock.highest.equals(hold.overlaps)) {
       // it goes on to believe: once for each that it overlaps is enough
@@ -162,14 +165,17 @@ final class Judgement {
         endedByAStep.add(fact.key());
         return;
       }
-      broken("I1", fact, "it believes in its hold, and " + lock.highest + " has the lock already");
+      broken(
+          Invariant.I1,
+          fact,
+          "it believes in its hold, and " + nameOf(lock.highest) + " has the lock already");
     }
   }
 
   private void lost(Fact fact) {
     HoldSeen hold = hold(fact);
     if (hold.told) {
-      broken("I9", fact, "its loss was told twice");
+      broken(Invariant.I9, fact, "its loss was told twice");
     }
     hold.told = true;
     hold.over = true;
@@ -180,9 +186,9 @@ final class Judgement {
     Seen lock = lock(fact);
     if (hold.order < lock.writtenOrder) {
       broken(
-          "I4",
+          Invariant.I4,
           fact,
-          "the resource took its write after that of " + lock.written
+          "the resource took its write after that of " + nameOf(lock.written)
               + ", which got the lock later");
     } else {
       lock.writtenOrder = hold.order;
@@ -203,12 +209,12 @@ final class Judgement {
       Fact gone = hold.gone;
       Fact invalid = hold.invalid;
       if (invalid != null && !killed.contains(invalid.worker())) {
-        broken("I9", invalid, "its loss was never told");
+        broken(Invariant.I9, invalid, "its loss was never told");
       } else if (gone != null && !killed.contains(gone.worker())) {
         if (troubles.stepMayHaveEnded(gone.at())) {
           endedByAStep.add(key);
         } else if (!troubles.wasAwayBefore(gone.at())) {
-          broken("I6", gone, "it was gone at its release, and no loss was told");
+          broken(Invariant.I6, gone, "it was gone at its release, and no loss was told");
         }
       }
     });
@@ -216,9 +222,9 @@ final class Judgement {
 
   private void leftBehind(Fact fact) {
     if (fact.lock().isEmpty()) {
-      broken("I7", fact, "the store still has " + fact.text());
+      broken(Invariant.I7, fact, "the store still has " + fact.text());
     } else {
-      broken("I5", fact, "nobody could take the lock any more, though all was quiet");
+      broken(Invariant.I5, fact, "nobody could take the lock any more, though all was quiet");
     }
   }
 
@@ -230,8 +236,13 @@ final class Judgement {
     });
   }
 
-  private void broken(String invariant, Fact fact, String what) {
+  private void broken(Invariant invariant, Fact fact, String what) {
     violations.add(new Violation(invariant, what, fact));
+  }
+
+  /** A hold by its {@link Fact#key}, for people. */
+  private static String nameOf(String key) {
+    return "worker " + key.replace("#", " (hold ") + ")";
   }
 
   private Seen lock(Fact fact) {

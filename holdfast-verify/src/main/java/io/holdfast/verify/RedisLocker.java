@@ -15,11 +15,15 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** The textbook's locks on Redis, written as the textbooks have them, flaws included: see {@link Protocol}. */
+/** The essays' locks on Redis, written as the essays have them, flaws included: see {@link Protocol}. */
 final class RedisLocker implements Locker, Protocol.Cleaning {
   private static final long SLOW_NETWORK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
   private static final String OWN =
       "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0";
+
+  private static final String SET_WITH_AN_END =
+      "if redis.call('setnx', KEYS[1], ARGV[1]) == 0 then return 0 end"
+          + " redis.call('pexpire', KEYS[1], ARGV[2]) return 1";
 
   private final Protocol protocol;
   private final Duration lease;
@@ -48,6 +52,15 @@ final class RedisLocker implements Locker, Protocol.Cleaning {
         }
         yield set;
       }
+      case REDIS_SETNX_SCRIPT -> {
+        Long set = redis.eval(
+            SET_WITH_AN_END,
+            ScriptOutputType.INTEGER,
+            new String[] {name},
+            own,
+            Long.toString(lease.toMillis()));
+        yield set == 1;
+      }
       case REDIS_GETSET_DEADLINE -> hasPassed(name);
       default -> redis.set(name, own, SetArgs.Builder.nx().px(lease.toMillis())) != null;
     };
@@ -70,8 +83,8 @@ final class RedisLocker implements Locker, Protocol.Cleaning {
     if (found == null || Long.parseLong(found) > now) {
       return false;
     }
-    String before = redis.setGet(name, ends);
-    return before == null || Long.parseLong(before) <= now;
+    // null: deleted in between, and this client has just written a lock that no client has
+    return found.equals(redis.setGet(name, ends));
   }
 
   private void giveBack(String name, String own) {

@@ -66,14 +66,16 @@ final class Remains {
 
   private void look(Deque<String> unseen, Holdfast holdfast, long by) throws InterruptedException {
     for (String lock = unseen.peek(); lock != null; lock = unseen.peek()) {
-      if (!isLeft(holdfast, lock)) {
-        unseen.remove();
-      } else if (ticker.nanos() - by < 0) {
+      boolean left = isLeft(holdfast, lock);
+      if (left && ticker.nanos() - by < 0) {
         pause.pause(LOOK_NANOS);
-      } else {
-        journal.add(Fact.of(What.LEFT_BEHIND, ticker.nanos(), "lock " + lock));
-        unseen.remove();
+        continue;
       }
+      journal.add(Fact.of(What.LOOKED_FOR, ticker.nanos(), lock));
+      if (left) {
+        journal.add(Fact.of(What.LEFT_BEHIND, ticker.nanos(), "lock " + lock));
+      }
+      unseen.remove();
     }
   }
 

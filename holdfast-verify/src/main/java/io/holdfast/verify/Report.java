@@ -6,95 +6,200 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /** The page: its script, which draws, is a resource beside this class; here is what it draws. */
 final class Report {
-  private static final int MOST_DRAWN = 50;
+  private static final int MOST_PICTURES = 50;
+  private static final int MOST_TITLES = 5;
+  private static final int MOST_BARS = 2000;
   private static final long AROUND_NANOS = 1_500_000_000L;
 
-  private Report() {}
+  private final Verdict verdict;
+  private final RunSetup setup;
+  private final VerifySettings settings;
+  private final List<Fact> facts;
+  private final List<Violation> violations;
+  private final long began;
 
-  static String page(
+  private Report(
       Verdict verdict,
-      String store,
+      RunSetup setup,
       VerifySettings settings,
       List<Fact> facts,
       List<Violation> violations) {
-    long began = facts.isEmpty() ? 0 : facts.get(0).at();
-    String drawn = violations.stream()
-        .limit(MOST_DRAWN)
-        .map(each -> violation(each, facts, began))
-        .collect(Collectors.joining(",\n"));
-    String counts = verdict.counts().entrySet().stream()
-        .map(each -> "[" + Json.quoted(each.getKey()) + "," + each.getValue() + "]")
-        .collect(Collectors.joining(","));
-    String data = "{\"outcome\":" + Json.quoted(verdict.outcome().name())
+    this.verdict = verdict;
+    this.setup = setup;
+    this.settings = settings;
+    this.facts = facts;
+    this.violations = violations;
+    began = facts.isEmpty() ? 0 : facts.get(0).at();
+  }
+
+  static String page(
+      Verdict verdict,
+      RunSetup setup,
+      VerifySettings settings,
+      List<Fact> facts,
+      List<Violation> violations) {
+    String data = new Report(verdict, setup, settings, facts, violations).data();
+    return resource("report.html").replace("\"DATA\"", data);
+  }
+
+  private String data() {
+    List<List<Violation>> pictures = pictures(violations);
+    return "{\"outcome\":" + Json.quoted(verdict.outcome().name())
         + ",\"why\":" + Json.quoted(verdict.why())
-        + ",\"store\":" + Json.quoted(store)
+        + ",\"store\":" + Json.quoted(setup.store())
+        + ",\"began\":" + Json.quoted(setup.began().toString())
+        + ",\"versions\":" + quoted(setup.versions())
+        + ",\"command\":" + Json.quoted(setup.command())
         + ",\"protocol\":" + Json.quoted(settings.protocol().label())
         + ",\"text\":" + Json.quoted(settings.protocol().text())
         + ",\"seed\":" + Json.quoted(Long.toString(settings.seed()))
         + ",\"lease\":" + settings.lease().toMillis()
+        + ",\"seconds\":" + settings.duration().toSeconds()
+        + ",\"clients\":" + settings.clients()
+        + ",\"faults\":"
+        + quoted(
+            settings.faults().stream().sorted().map(VerifySettings.Fault::label).toList())
+        + ",\"judged\":[" + judged() + "]"
+        + ",\"counts\":[" + counts() + "]"
+        + ",\"story\":" + quoted(verdict.story())
+        + ",\"run\":" + run()
         + ",\"all\":" + violations.size()
-        + ",\"counts\":[" + counts + "],\"violations\":[" + drawn + "]}";
-    return resource("report.html").replace("\"DATA\"", data);
+        + ",\"pictures\":" + pictures.size()
+        + ",\"drawn\":["
+        + pictures.stream()
+            .limit(MOST_PICTURES)
+            .map(this::picture)
+            .collect(Collectors.joining(",\n"))
+        + "]}";
   }
 
-  /** A violation, and what was held around it. */
-  private static String violation(Violation violation, List<Fact> facts, long began) {
-    Fact at = violation.fact();
-    long from = at.at() - AROUND_NANOS;
-    long to = at.at() + AROUND_NANOS;
+  private static String quoted(List<String> texts) {
+    return texts.stream().map(Json::quoted).collect(Collectors.joining(",", "[", "]"));
+  }
+
+  private String judged() {
+    return verdict.looks().entrySet().stream()
+        .map(each -> "[" + Json.quoted(each.getKey().name()) + ","
+            + Json.quoted(each.getKey().promise()) + "," + each.getValue() + ","
+            + violations.stream()
+                .filter(one -> one.invariant() == each.getKey())
+                .count() + "]")
+        .collect(Collectors.joining(","));
+  }
+
+  private String counts() {
+    return verdict.counts().entrySet().stream()
+        .map(each -> "[" + Json.quoted(each.getKey()) + "," + each.getValue() + "]")
+        .collect(Collectors.joining(","));
+  }
+
+  /** The run as a whole, as far as one can see something: a bar for each hold, and what was done to whom. */
+  private String run() {
+    long end = facts.isEmpty() ? 0 : facts.get(facts.size() - 1).at();
+    List<Bar> all = new ArrayList<>(bars(each -> true));
+    if (all.size() > MOST_BARS) {
+      end = all.get(MOST_BARS).from;
+    }
+    return drawing(all, fact -> isFault(fact.what()), began, end, "");
+  }
+
+  /** Violations of one lock that are in sight of each other are one picture. */
+  static List<List<Violation>> pictures(List<Violation> violations) {
+    Map<String, List<Violation>> latest = new LinkedHashMap<>();
+    List<List<Violation>> pictures = new ArrayList<>();
+    violations.stream()
+        .sorted(Comparator.comparingLong(each -> each.fact().at()))
+        .forEach(each -> {
+          List<Violation> one = latest.get(each.fact().lock());
+          if (one == null || each.fact().at() - one.get(0).fact().at() > AROUND_NANOS) {
+            one = new ArrayList<>();
+            latest.put(each.fact().lock(), one);
+            pictures.add(one);
+          }
+          one.add(each);
+        });
+    return pictures;
+  }
+
+  /** Violations, and what was held around them. */
+  private String picture(List<Violation> shown) {
+    Fact first = shown.get(0).fact();
+    long from = first.at() - AROUND_NANOS;
+    long to = shown.get(shown.size() - 1).fact().at() + AROUND_NANOS;
+    String titles = shown.stream()
+        .limit(MOST_TITLES)
+        .map(each -> Json.quoted(each.describe(began)))
+        .collect(Collectors.joining(","));
+    String wrong = shown.stream()
+        .map(each ->
+            "[" + Json.quoted(each.fact().worker()) + "," + millis(each.fact().at() - began) + "]")
+        .collect(Collectors.joining(","));
+    Collection<Bar> bars = bars(each -> each.lock().equals(first.lock()));
+    String more = ",\"titles\":[" + titles + "],\"more\":" + Math.max(0, shown.size() - MOST_TITLES)
+        + ",\"wrong\":[" + wrong + "]";
+    return drawing(
+        bars,
+        fact -> isMark(fact.what()) && (fact.lock().isEmpty() || fact.lock().equals(first.lock())),
+        from,
+        to,
+        more);
+  }
+
+  private String drawing(
+      Collection<Bar> bars, Predicate<Fact> isMarked, long from, long to, String more) {
+    String held = bars.stream()
+        .filter(bar -> bar.to >= from && bar.from <= to)
+        .map(bar -> bar.toJson(began))
+        .collect(Collectors.joining(","));
+    String marks = facts.stream()
+        .filter(each -> each.at() >= from && each.at() <= to)
+        .filter(isMarked)
+        .map(each -> "[" + Json.quoted(each.worker().isEmpty() ? "server" : each.worker()) + ","
+            + millis(each.at() - began) + "," + Json.quoted(each.what().name()) + "]")
+        .collect(Collectors.joining(","));
+    return "{\"from\":" + millis(from - began) + ",\"to\":" + millis(to - began) + ",\"held\":["
+        + held + "],\"marks\":[" + marks + "]" + more + "}";
+  }
+
+  /** From when to when each hold of some locks was believed in, in the order of the grants. */
+  private Collection<Bar> bars(Predicate<Fact> isShown) {
     Map<String, Bar> bars = new LinkedHashMap<>();
-    List<String> marks = new ArrayList<>();
     for (Fact each : facts) {
-      boolean near = each.at() >= from && each.at() <= to;
-      if (each.what() == What.ACQUIRED && each.lock().equals(at.lock())) {
+      if (each.what() == What.ACQUIRED && isShown.test(each)) {
         bars.put(each.key(), new Bar(each));
       }
       Bar bar = bars.get(each.key());
       if (bar != null) {
         bar.see(each);
       }
-      if (near && isMark(each.what()) && (each.lock().isEmpty() || each.lock().equals(at.lock()))) {
-        marks.add("[" + Json.quoted(each.worker().isEmpty() ? "server" : each.worker()) + ","
-            + millis(each.at() - began) + "," + Json.quoted(each.what().name()) + "]");
-      }
     }
-    String held = bars.values().stream()
-        .filter(bar -> bar.to >= from && bar.from <= to)
-        .map(bar -> bar.toJson(began))
-        .collect(Collectors.joining(","));
-    return "{\"title\":" + Json.quoted(violation.describe(began))
-        + ",\"worker\":" + Json.quoted(at.worker())
-        + ",\"at\":" + millis(at.at() - began)
-        + ",\"from\":" + millis(from - began)
-        + ",\"to\":" + millis(to - began)
-        + ",\"held\":[" + held + "],\"marks\":[" + String.join(",", marks) + "]}";
+    return bars.values();
   }
 
-  /** Whether it is drawn at its moment; the page has a sign for each of these. */
+  /** Whether it is drawn at its moment beside a violation; the page has a sign for each of these. */
   static boolean isMark(What what) {
     return switch (what) {
-      case PAUSED,
-          RESUMED,
-          KILLED,
-          ACCEPTED,
-          REFUSED,
-          LOST,
-          NOT_MINE,
-          TOO_LATE,
-          RESTARTED,
-          CUT,
-          HEALED,
-          STEPPED,
-          FAILING_OVER,
-          FAILED_OVER -> true;
+      case ACCEPTED, REFUSED, LOST, NOT_MINE, TOO_LATE -> true;
+      default -> isFault(what);
+    };
+  }
+
+  /** Whether it was done to a process or to the server. */
+  private static boolean isFault(What what) {
+    return switch (what) {
+      case PAUSED, RESUMED, KILLED, RESTARTED, CUT, HEALED, STEPPED, FAILING_OVER, FAILED_OVER ->
+        true;
       default -> false;
     };
   }
@@ -112,7 +217,7 @@ final class Report {
     }
   }
 
-  /** From when to when somebody believed in a hold. */
+  /** From when to when a process believed in a hold. */
   private static final class Bar {
     final Fact acquired;
     final long from;
@@ -135,7 +240,8 @@ final class Report {
 
     String toJson(long began) {
       return "[" + Json.quoted(acquired.worker()) + "," + millis(from - began) + ","
-          + millis(to - began) + "," + Json.quoted(Long.toString(acquired.token())) + "]";
+          + millis(to - began) + "," + Json.quoted(Long.toString(acquired.token())) + ","
+          + Json.quoted(acquired.lock().substring(acquired.lock().lastIndexOf('/') + 1)) + "]";
     }
   }
 }

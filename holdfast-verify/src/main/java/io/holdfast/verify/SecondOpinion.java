@@ -30,7 +30,7 @@ final class SecondOpinion {
         .findFirst()
         .orElseThrow();
     return new Violation(
-        "I1",
+        Invariant.I1,
         "there is no order of all that was seen in which one at a time had the lock, and tokens grew",
         fact);
   }

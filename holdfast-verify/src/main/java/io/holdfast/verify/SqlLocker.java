@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.verify;
 
+import io.holdfast.Ticker;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
-/** The textbook's locks in a table, written as the textbooks have them, flaws included: see {@link Protocol}. */
+/** The essays' locks in a table, written as the essays have them, flaws included: see {@link Protocol}. */
 final class SqlLocker implements Locker, Protocol.Cleaning {
   private static final String TABLE = "holdfast_verify_textbook";
+  private static final long SLOW_NETWORK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
+  private final Ticker ticker = Ticker.system();
   private final Protocol protocol;
   private final Duration lease;
   private final boolean isPostgres;
@@ -39,8 +46,9 @@ final class SqlLocker implements Locker, Protocol.Cleaning {
 
   private void makeTable() throws SQLException {
     try (Statement statement = connection.createStatement()) {
-      statement.execute("CREATE TABLE IF NOT EXISTS " + TABLE
-          + " (name varchar(200) PRIMARY KEY, ends timestamp(6) NOT NULL)");
+      statement.execute(
+          "CREATE TABLE IF NOT EXISTS " + TABLE
+              + " (name varchar(200) PRIMARY KEY, ends timestamp(6) NOT NULL, version bigint NOT NULL DEFAULT 0)");
     }
   }
 
@@ -58,23 +66,58 @@ final class SqlLocker implements Locker, Protocol.Cleaning {
   @Override
   public Optional<Grip> acquire(String name, Duration wait, Runnable onLost) {
     try {
-      if (protocol == Protocol.SQL_BY_NAME) {
+      if (protocol == Protocol.SQL_UNCHECKED_VERSION) {
+        return byVersion(name, onLost);
+      }
+      if (protocol == Protocol.SQL_NO_OWNER) {
         update("DELETE FROM " + TABLE + " WHERE name = ? AND ends < current_timestamp(6)", name);
       }
-      String insert = "INSERT INTO " + TABLE
-          + " (name, ends) VALUES (?, current_timestamp(6) + interval " + ends() + ")";
+      String insert = "INSERT INTO " + TABLE + " (name, ends) VALUES (?, " + ends() + ")";
       update(insert, name);
-      TextbookGrip grip = () -> giveBack(name);
+      TextbookGrip grip = () -> giveBack("DELETE FROM " + TABLE + " WHERE name = ?", name);
       return Optional.of(grip);
     } catch (SQLException e) {
-      // the row is there: somebody has the lock
+      // the row is there: another client has the lock
       return Optional.empty();
     }
   }
 
-  private void giveBack(String name) {
+  private Optional<Grip> byVersion(String name, Runnable onLost) throws SQLException {
+    long until = ticker.nanos() + lease.toNanos();
+    OptionalLong free = versionIfFree(name);
+    if (free.isEmpty()) {
+      return Optional.empty();
+    }
+    long own = free.getAsLong() + 1;
+    LockSupport.parkNanos(SLOW_NETWORK_NANOS);
+    // the flaw: AND version = the one that was read is missing
+    update(
+        "UPDATE " + TABLE + " SET version = " + own + ", ends = " + ends() + " WHERE name = ?",
+        name);
+    String release =
+        "UPDATE " + TABLE + " SET ends = current_timestamp(6) WHERE name = ? AND version = " + own;
+    return Optional.of(new TimedGrip(ticker, until, onLost, () -> giveBack(release, name)));
+  }
+
+  /** Reads the version of a lock that is free; the first time its row is made. */
+  private OptionalLong versionIfFree(String name) throws SQLException {
+    String select =
+        "SELECT version, ends <= current_timestamp(6) FROM " + TABLE + " WHERE name = ?";
+    try (PreparedStatement statement = connection.prepareStatement(select)) {
+      statement.setString(1, name);
+      try (ResultSet row = statement.executeQuery()) {
+        if (row.next()) {
+          return row.getBoolean(2) ? OptionalLong.of(row.getLong(1)) : OptionalLong.empty();
+        }
+      }
+    }
+    update("INSERT INTO " + TABLE + " (name, ends) VALUES (?, current_timestamp(6))", name);
+    return OptionalLong.of(0);
+  }
+
+  private void giveBack(String sql, String name) {
     try {
-      update("DELETE FROM " + TABLE + " WHERE name = ?", name);
+      update(sql, name);
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }
@@ -82,7 +125,8 @@ final class SqlLocker implements Locker, Protocol.Cleaning {
 
   private String ends() {
     long micros = lease.toNanos() / 1000;
-    return isPostgres ? "'" + micros + " microseconds'" : micros + " microsecond";
+    return "current_timestamp(6) + interval "
+        + (isPostgres ? "'" + micros + " microseconds'" : micros + " microsecond");
   }
 
   private void update(String sql, String name) throws SQLException {

@@ -9,15 +9,20 @@ import java.util.Map;
  *
  * @param outcome in a word
  * @param counts what happened how often, in the order for people
+ * @param looks how often each invariant was looked at; 0 where there was no occasion to
  * @param violations what was broken, a line each, in the order of time
- * @param invariants the invariants that were broken
+ * @param invariants the invariants that were broken, in the order of their numbers
+ * @param story which process held the lock of the first violation when, at most twelve lines; empty if nothing was broken
+ *     that has a lock
  * @param why why nothing can be said, where that is so; else empty
  */
 public record Verdict(
     Outcome outcome,
     Map<String, Long> counts,
+    Map<Invariant, Long> looks,
     List<String> violations,
-    List<String> invariants,
+    List<Invariant> invariants,
+    List<String> story,
     String why) {
   /** In a word. */
   public enum Outcome {

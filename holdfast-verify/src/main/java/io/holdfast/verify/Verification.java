@@ -24,11 +24,7 @@ import org.jspecify.annotations.Nullable;
  * checks tokens and to one that does not, while some of them are stopped or killed; then all is quiet, and each lock must
  * be to be had; then what happened is judged.
  *
- * <p>What is judged (the numbers are those of docs/verification.md): nobody believes in a hold while a later one is in
- * somebody's hands (I1, I2); tokens only grow (I3); the resource never takes an older token after a newer one (I4); a lock
- * that is free can be taken (I5); nobody's hold is ended by others (I6); nothing is left in the store (I7); one renewal of a
- * hold at a time, and none after its end (I8); a loss is told once, and what is lost stays lost (I9); a reentrant lock lets
- * its owner in, and no stranger out (I10); nobody hangs or dies (I12).
+ * <p>What is judged is in {@link Invariant}.
  *
  * <p>It reads times of several processes as those of one clock, which holds for the processes of one machine.
  */
@@ -56,7 +52,7 @@ public final class Verification {
   private List<Violation> violations = List.of();
   private long endedByAStep;
 
-  /** Why nobody could see whether something is left in the store; empty if it was looked for. */
+  /** Why it could not be seen whether something is left in the store; empty if it could. */
   private String notLookedFor = "";
 
   private String leftover = "";
@@ -75,7 +71,7 @@ public final class Verification {
    * Prepares a run on a server that was started for it; nothing is contacted.
    *
    * @param settings what to do
-   * @param server the server behind the settings' address; null if it is somebody else's
+   * @param server the server behind the settings' address; null if it is the user's
    * @param progress is told a line every second or so
    * @throws IllegalArgumentException if there are faults that cannot be injected there; the message names them
    */
@@ -211,7 +207,7 @@ public final class Verification {
         pause(Math.min(end - now, STEP_NANOS));
       }
     } finally {
-      // whoever lent the server has it back as it was
+      // the server is given back as it was
       disturbance.quiet();
     }
   }
@@ -242,7 +238,7 @@ public final class Verification {
     counts.put("writes", journal.count(What.ACCEPTED) + journal.count(What.REFUSED));
     counts.put("overlaps prevented by the token", journal.count(What.REFUSED));
     counts.put("losses told", journal.count(What.LOST));
-    counts.put("failures", journal.count(What.FAILED));
+    counts.put("requests without an answer", journal.count(What.FAILED));
     counts.put("pauses", journal.count(What.PAUSED));
     counts.put("kills", journal.count(What.KILLED));
     if (server != null) {
@@ -259,17 +255,24 @@ public final class Verification {
         ? Verdict.Outcome.BROKEN
         : why.isEmpty() ? Verdict.Outcome.PASSED : Verdict.Outcome.INCONCLUSIVE;
     long began = facts.isEmpty() ? 0 : facts.get(0).at();
+    List<String> story = violations.stream()
+        .map(each -> Story.of(each, facts, began))
+        .filter(each -> !each.isEmpty())
+        .findFirst()
+        .orElse(List.of());
     return new Verdict(
         outcome,
         counts,
+        Invariant.looks(facts),
         violations.stream().map(each -> each.describe(began)).toList(),
         violations.stream().map(Violation::invariant).distinct().sorted().toList(),
+        story,
         why);
   }
 
   private String whyNothingCanBeSaid() {
     if (journal.count(What.ACQUIRED) == 0) {
-      return "nobody ever got a lock";
+      return "no process ever got a lock";
     }
     if (settings.faults().isEmpty()) {
       return "no faults were injected";
@@ -307,14 +310,15 @@ public final class Verification {
   }
 
   /**
-   * Writes a page for a browser that needs no network: the verdict, and around each violation who had the lock when.
+   * Writes a page for a browser that needs no network: the verdict, what was judged, which
+   * process held what when, and the same around each violation.
    *
    * @param verdict what {@link #run()} returned
-   * @param store the store's name, without a password
+   * @param setup what was run
    * @param to where to; not closed
    * @throws IOException if that fails
    */
-  public void writeReport(Verdict verdict, String store, Writer to) throws IOException {
-    to.write(Report.page(verdict, store, settings, facts, violations));
+  public void writeReport(Verdict verdict, RunSetup setup, Writer to) throws IOException {
+    to.write(Report.page(verdict, setup, settings, facts, violations));
   }
 }

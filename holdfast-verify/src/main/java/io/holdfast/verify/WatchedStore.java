@@ -27,11 +27,32 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Another store, and a look at its renewals: one at a time for a claim, and none after its end was begun. */
 final class WatchedStore implements LockStore {
+  /** Is told of each renewal of a hold. */
+  interface Renewals {
+    /** Hears nothing. */
+    Renewals UNHEARD = new Renewals() {
+      @Override
+      public void sent() {
+        // for what renews nothing
+      }
+
+      @Override
+      public void sentWrongly(String why) {
+        // for what renews nothing
+      }
+    };
+
+    /** It was sent as it should be. */
+    void sent();
+
+    /** It should not have been sent; {@code why} says so in words. */
+    void sentWrongly(String why);
+  }
+
   /** What a request may take of a lease; it is given up then, and asked again. */
   private static final int THIRD = 3;
 
@@ -39,15 +60,15 @@ final class WatchedStore implements LockStore {
   private static final int HALF = 2;
 
   private final LockStore store;
-  private final Consumer<String> wrong;
+  private final Renewals renewals;
   private final Map<ClaimId, Long> underWaySince = new ConcurrentHashMap<>();
   private final Map<ClaimId, Long> endingSince = new ConcurrentHashMap<>();
   private long requestNanos;
   private Ticker ticker = Ticker.system();
 
-  WatchedStore(LockStore store, Consumer<String> wrong) {
+  WatchedStore(LockStore store, Renewals renewals) {
     this.store = store;
-    this.wrong = wrong;
+    this.renewals = renewals;
   }
 
   @Override
@@ -62,14 +83,15 @@ final class WatchedStore implements LockStore {
     long now = ticker.nanos();
     for (Claim each : claims) {
       long requestTakes = Math.min(requestNanos, each.lease().toNanos() / THIRD);
-      // one may be on its way here when the end begins: whoever goes on to renew is meant
+      // one may be on its way here when the end begins: an engine that goes on to renew is meant
       Long ended = endingSince.get(each.id());
-      if (ended != null && now - ended > requestTakes) {
-        wrong.accept("renewed after its end was begun: " + each.id());
-      }
       Long before = underWaySince.put(each.id(), now);
-      if (before != null && now - before < requestTakes / HALF) {
-        wrong.accept("renewed while a renewal was under way: " + each.id());
+      if (ended != null && now - ended > requestTakes) {
+        renewals.sentWrongly("renewed after its end was begun: " + each.id());
+      } else if (before != null && now - before < requestTakes / HALF) {
+        renewals.sentWrongly("renewed while a renewal was under way: " + each.id());
+      } else {
+        renewals.sent();
       }
     }
     return store

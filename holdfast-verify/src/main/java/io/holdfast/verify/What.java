@@ -31,6 +31,8 @@ enum What {
   NOT_MINE,
   /** The same, but the release took so long that the lease may have ended meanwhile. */
   TOO_LATE,
+  /** The renewal of a hold was sent, as it should be. */
+  RENEWED,
   /** The renewal of a hold was sent while one was under way, or after its end: {@code text}. */
   RENEWED_WRONGLY,
   /** A reentrant lock counted wrongly, refused its owner, or let a thread that does not own it unlock it: {@code text}. */
@@ -65,6 +67,8 @@ enum What {
   DIED,
   /** There are no faults from here on. */
   QUIET,
+  /** Whether the store still has something of a lock was seen; the lock is {@code text}. */
+  LOOKED_FOR,
   /** In the end the store still has something of the run, {@code text}; or nobody could take the lock any more. */
   LEFT_BEHIND,
   /** In the end the store did not answer, so that nobody knows whether the lock was to be had: {@code text}. */

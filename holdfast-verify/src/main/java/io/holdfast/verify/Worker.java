@@ -67,16 +67,11 @@ final class Worker {
     Orders orders = new Orders(in, out);
     String name = arguments[0];
     Duration lease = Duration.ofMillis(Long.parseLong(arguments[2]));
-    Ticker ticker = Ticker.system();
-    Locker locker = Protocol.of(arguments[1])
-        .open(
-            uri,
-            lease,
-            wrong -> orders.say(Fact.of(What.RENEWED_WRONGLY, ticker.nanos(), name, wrong)));
+    Locker locker = Protocol.of(arguments[1]).open(uri, lease, new Renewals(orders, name));
     List<String> locks = List.of(arguments).subList(4, arguments.length);
     SplittableRandom random = new SplittableRandom(Long.parseLong(arguments[3]));
     Worker worker = new Worker(name, orders, locker, locks, lease, random);
-    orders.say(Fact.of(What.STARTED, ticker.nanos(), name, ""));
+    orders.say(Fact.of(What.STARTED, Ticker.system().nanos(), name, ""));
     worker.run();
     locker.close();
   }
@@ -203,6 +198,19 @@ final class Worker {
       wrong.ifPresent(text -> say(What.COUNTED_WRONGLY, ticker.nanos(), lock, 0, 0, text));
     } catch (RuntimeException e) {
       say(What.FAILED, ticker.nanos(), lock, hold, 0, String.valueOf(e));
+    }
+  }
+
+  /** Says which renewals this process sends. */
+  private record Renewals(Orders orders, String name) implements WatchedStore.Renewals {
+    @Override
+    public void sent() {
+      orders.say(Fact.of(What.RENEWED, Ticker.system().nanos(), name, ""));
+    }
+
+    @Override
+    public void sentWrongly(String why) {
+      orders.say(Fact.of(What.RENEWED_WRONGLY, Ticker.system().nanos(), name, why));
     }
   }
 

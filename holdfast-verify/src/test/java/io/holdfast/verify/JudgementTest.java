@@ -13,7 +13,9 @@ class JudgementTest {
   }
 
   private static List<String> broken(Fact... facts) {
-    return Judgement.of(List.of(facts)).stream().map(Violation::invariant).toList();
+    return Judgement.of(List.of(facts)).stream()
+        .map(each -> each.invariant().name())
+        .toList();
   }
 
   @Test

@@ -8,6 +8,7 @@ import io.holdfast.verify.VerifySettings.Fault;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -36,9 +37,9 @@ class ReportTest {
     return new Fact(what, (long) (seconds * SECOND), worker, "x", 1, token, "");
   }
 
-  /** One believes in his hold half a second too long, and was stopped meanwhile. */
+  /** A worker believes in its hold half a second too long, and was stopped meanwhile. */
   @BeforeEach
-  void write() throws IOException {
+  void brokenRun() throws IOException {
     List<Fact> facts = List.of(
         fact(What.REQUESTED, 0, "0.0", 0),
         fact(What.ACQUIRED, 1, "0.0", 10),
@@ -54,14 +55,28 @@ class ReportTest {
         .filter(Report::isMark)
         .map(what -> Fact.of(what, SECOND * 2, ""))
         .forEach(drawn::add);
-    VerifySettings settings = Runs.with(false, Set.of(Fault.PAUSE));
     Verdict verdict = new Verdict(
-        Verdict.Outcome.BROKEN, Map.of("grants", 1234L), List.of("I1"), List.of("I1"), "");
+        Verdict.Outcome.BROKEN,
+        Map.of("grants", 1234L),
+        Invariant.looks(facts),
+        List.of("I1"),
+        List.of(Invariant.I1),
+        List.of("a line", "and another"),
+        "");
+    write(verdict, drawn, violations);
+  }
+
+  private void write(Verdict verdict, List<Fact> facts, List<Violation> violations)
+      throws IOException {
+    RunSetup setup = new RunSetup(
+        "redis://here/</script><b id=\"got-in\">",
+        Instant.parse("2026-11-29T10:00:00Z"),
+        List.of("holdfast 9.9", "Redis 8.0.2"),
+        "holdfast verify --seed 7");
     page = folder.resolve("report.html");
     Files.writeString(
         page,
-        Report.page(
-            verdict, "redis://here/</script><b id=\"got-in\">", settings, drawn, violations));
+        Report.page(verdict, setup, Runs.with(false, Set.of(Fault.PAUSE)), facts, violations));
   }
 
   private String look(String... options) {
@@ -80,10 +95,12 @@ class ReportTest {
   @Test
   void theBrowser_drawsWhoBelievedInWhat() {
     String seen = look("--dump-dom");
-    assertThat(seen).contains("data-ready=\"yes\"").contains("<td>1,234</td>");
+    assertThat(seen).contains("data-ready=\"yes\"").contains(">1,234</td>");
     assertThat(seen)
         .contains(
-            "I1 at 2500 ms, worker 0.0, lock x, token 10: it believes in its hold, and 1.0#1 has the lock already");
+            "<h3>two holders at once (I1) at 2.500 s, worker 0.0, lock x, token 10: it believes in its hold, and worker 1.0 (hold 1) has the lock already</h3>",
+            "<pre>a line\nand another</pre>",
+            "broken once");
     assertThat(seen).contains("worker 0.0</text>", "worker 1.0</text>", "server</text>");
     assertThat(seen).contains("paused at 1500 ms", "cut at 1600 ms");
     Matcher culprit = CULPRIT.matcher(seen);
@@ -92,6 +109,57 @@ class ReportTest {
     double scale = (960 - 70 - 10) / 3.0;
     assertThat(Double.parseDouble(culprit.group(1))).isBetween(69.9, 70.1);
     assertThat(Double.parseDouble(culprit.group(2))).isBetween(1.5 * scale - 1, 1.5 * scale + 1);
+  }
+
+  /** What was run, where, how it is done again, each thing that was judged, and which process held what when. */
+  @Test
+  void aRunThatPassed_isShown() throws IOException {
+    List<Fact> facts = List.of(
+        fact(What.STARTED, 0, "0.0", 0),
+        fact(What.ACQUIRED, 1, "0.0", 1),
+        fact(What.VALID, 1.5, "0.0", 1),
+        fact(What.VALID, 1.9, "0.0", 1),
+        fact(What.RELEASING, 2, "0.0", 1),
+        fact(What.RELEASED, 2, "0.0", 1),
+        new Fact(What.KILLED, SECOND * 3, "1.0", "", 0, 0, ""),
+        fact(What.ACQUIRED, 4, "1.1", 2),
+        fact(What.END, 5, "", 0));
+    Verdict verdict = new Verdict(
+        Verdict.Outcome.PASSED,
+        Map.of("grants", 2L),
+        Invariant.looks(facts),
+        List.of(),
+        List.of(),
+        List.of(),
+        "");
+    write(verdict, facts, List.of());
+    String seen = look("--dump-dom");
+    assertThat(seen)
+        .contains("<span id=\"outcome\" class=\"PASSED\">passed</span>")
+        .contains("holdfast 9.9", "Redis 8.0.2", "2026-11-29T10:00:00Z")
+        .contains("2 processes, 10 s of faults (pause), leases of 1,000 ms, seed 7")
+        .contains("<code>holdfast verify --seed 7</code>")
+        .contains("<td>one holder at a time (I1)</td><td class=\"dim\">looked at 2 times</td>")
+        .contains("<td>a reentrant lock counts (I10)</td><td class=\"dim\">had no occasion</td>")
+        .contains("lock x, held from 1000 to 2000 ms, token 1", "killed at 3000 ms")
+        .doesNotContain("<h3>", "class=\"culprit", "class=\"no\"");
+    // a process that takes the place of another one is in its row
+    assertThat(seen).contains("worker 1</text>").doesNotContain("worker 1.0", "worker 1.1");
+  }
+
+  /** Those that one picture shows are not drawn again and again. */
+  @Test
+  void violationsOfOneMoment_areOnePicture() {
+    List<Violation> violations =
+        List.of(violation(1, "x"), violation(1.2, "x"), violation(1.3, "y"), violation(5, "x"));
+    assertThat(Report.pictures(violations)).extracting(List::size).containsExactly(2, 1, 1);
+  }
+
+  private static Violation violation(double seconds, String lock) {
+    return new Violation(
+        Invariant.I1,
+        "it believes",
+        new Fact(What.VALID, (long) (seconds * SECOND), "0.0", lock, 1, 1, ""));
   }
 
   /** One without a sign would be a place on the page that only a mouse finds. */

@@ -17,7 +17,7 @@ class SecondOpinionTest {
 
   private static List<String> broken(List<Fact> facts) {
     return SecondOpinion.of(facts, ServerTroubles.none()).stream()
-        .map(Violation::invariant)
+        .map(each -> each.invariant().name())
         .toList();
   }
 

@@ -48,7 +48,7 @@ class ServerTroublesTest {
 
   private static List<String> broken(List<Fact> facts, boolean clockMatters) {
     return Judgement.of(facts, troubles(facts, clockMatters)).violations().stream()
-        .map(Violation::invariant)
+        .map(each -> each.invariant().name())
         .toList();
   }
 

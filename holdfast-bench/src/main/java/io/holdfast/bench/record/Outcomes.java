@@ -62,7 +62,7 @@ final class Outcomes {
             "times it was cut off",
             "no answer; what is not renewed is lost, and told in time",
             NOTHING,
-            count("failures") + " requests without an answer")
+            count("requests without an answer") + " requests without an answer")
         + clock();
   }
 

@@ -6,6 +6,7 @@ import io.holdfast.verify.Verdict;
 import io.holdfast.verify.VerifySettings.Fault;
 import java.time.Duration;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** One store's line in the record. */
 record Survival(
@@ -60,7 +61,8 @@ record Survival(
   private String broken() {
     return switch (verdict.outcome()) {
       case PASSED -> "nothing";
-      case BROKEN -> String.join(", ", verdict.invariants());
+      case BROKEN ->
+        verdict.invariants().stream().map(Enum::name).collect(Collectors.joining(", "));
       case INCONCLUSIVE -> "nothing can be said: " + verdict.why();
     };
   }
