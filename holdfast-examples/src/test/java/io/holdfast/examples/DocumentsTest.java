@@ -108,9 +108,13 @@ class DocumentsTest {
     if (!Files.exists(target)) {
       return false;
     }
-    return hash < 0
-        || Markdown.read(target).headings().stream()
-            .anyMatch(heading -> heading.anchor().equals(link.substring(hash + 1)));
+    if (hash < 0) {
+      return true;
+    }
+    Markdown found = Markdown.read(target);
+    String place = link.substring(hash + 1);
+    return found.marks().contains(place)
+        || found.headings().stream().anyMatch(heading -> heading.anchor().equals(place));
   }
 
   /** The snippet for a build file names the version that is built. */

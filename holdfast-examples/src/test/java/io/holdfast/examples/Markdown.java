@@ -18,11 +18,18 @@ import java.util.regex.Pattern;
  * @param headings in order, with their level
  * @param tables how each is shaped
  * @param links the targets of links in the text, in order
+ * @param marks the places that have an id of their own, in order
  */
 record Markdown(
-    Path file, List<Block> blocks, List<Heading> headings, List<Shape> tables, List<String> links) {
+    Path file,
+    List<Block> blocks,
+    List<Heading> headings,
+    List<Shape> tables,
+    List<String> links,
+    List<String> marks) {
   private static final Pattern HEADING = Pattern.compile("(#{1,6}) (.*)");
   private static final Pattern LINK = Pattern.compile("\\[[^]\\[]*]\\(([^()\\s]+)\\)");
+  private static final Pattern MARK = Pattern.compile("<a id=\"([^\"]+)\"></a>");
   private static final Pattern CODE = Pattern.compile("`[^`]*`");
 
   /** Fenced code in a language. */
@@ -50,7 +57,12 @@ record Markdown(
 
   static Markdown read(Path file) throws IOException {
     Markdown read = new Markdown(
-        file, new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+        file,
+        new ArrayList<>(),
+        new ArrayList<>(),
+        new ArrayList<>(),
+        new ArrayList<>(),
+        new ArrayList<>());
     List<String> lines = Files.readAllLines(file);
     int at = 0;
     while (at < lines.size()) {
@@ -94,6 +106,7 @@ record Markdown(
     if (heading.matches()) {
       headings.add(new Heading(heading.group(1).length(), heading.group(2)));
     }
+    MARK.matcher(line).results().map(found -> found.group(1)).forEach(marks::add);
     Matcher link = LINK.matcher(CODE.matcher(line).replaceAll("code"));
     while (link.find()) {
       links.add(link.group(1));

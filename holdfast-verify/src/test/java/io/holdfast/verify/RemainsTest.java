@@ -64,7 +64,9 @@ class RemainsTest {
   }
 
   private List<String> told() {
-    return journal.inOrder().stream().map(each -> each.what() + " " + each.text()).toList();
+    return journal.inOrder().stream()
+        .map(each -> each.what() + " " + each.text())
+        .toList();
   }
 
   /** One that renews itself is a leak, however long one waits. */
