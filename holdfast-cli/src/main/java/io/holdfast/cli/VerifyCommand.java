@@ -104,9 +104,9 @@ final class VerifyCommand implements Callable<Integer> {
       split = ",",
       description =
           "pause, kill, or none, which proves nothing (pause,kill). With a redis-sentinel: address also failover: the replicas"
-              + " fall behind by a lease, then the sentinels are asked for a failover, which all who use these servers feel; it"
-              + " is asked whether that is meant. A store's server that is restarted, cut off or has another time is yours to"
-              + " arrange while this runs.")
+              + " fall behind by a lease, then the sentinels are asked for a failover, which every client of these servers"
+              + " notices; the command asks first. Restart, cut off or change the clock of a server yourself while this"
+              + " runs.")
   List<String> faults = List.of("pause", "kill");
 
   @Option(
@@ -121,7 +121,8 @@ final class VerifyCommand implements Callable<Integer> {
   @Option(
       names = "--seed",
       paramLabel = "N",
-      description = "Decides who is hit and when; the machine and the store decide the rest.")
+      description =
+          "Chooses which processes are hit, and when; the machine and the store decide the rest.")
   @Nullable
   Long seed;
 
@@ -183,7 +184,7 @@ final class VerifyCommand implements Callable<Integer> {
     }
   }
 
-  /** Runs, and writes down what was seen; also of a run that comes to no end, for that is not to be had again. */
+  /** Runs, and writes the history even if the run fails, because it cannot be repeated exactly. */
   private static Verdict run(Verification verification, Messages messages, Writer facts)
       throws IOException, InterruptedException {
     Verdict verdict;
@@ -206,7 +207,7 @@ final class VerifyCommand implements Callable<Integer> {
     return verdict;
   }
 
-  /** A process that does not start, or cannot be stopped, is the system's, and no file that cannot be written. */
+  /** If a process cannot be started or stopped, that is the system's fault, and not that of a file. */
   private static Verdict run(Verification verification) throws InterruptedException {
     try {
       return verification.run();
@@ -300,7 +301,7 @@ final class VerifyCommand implements Callable<Integer> {
           throw new CliException(
               Exit.USAGE,
               "the fault \"" + each
-                  + "\" cannot be injected from here, where the server is not ours; there are pause, kill, failover and none");
+                  + "\" cannot be injected into a server that verify did not start; there are pause, kill, failover and none");
       }
     }
     return chosen;

@@ -97,7 +97,7 @@ class VerifyCommandTest {
   void nonsense_isRefused() {
     refused("there is no protocol x; there are holdfast, sql-no-expiry", "--protocol", "x");
     refused("is not for this store", "--protocol", "redis-del");
-    refused("cannot be injected from here", "--faults", "clock");
+    refused("cannot be injected into a server that verify did not start", "--faults", "clock");
     refused("for servers that sentinels watch over", "--faults", "failover");
     refused("a run may last", "--duration", "9h");
     refused("the number of clients must be from 2 to 64", "--clients", "1");

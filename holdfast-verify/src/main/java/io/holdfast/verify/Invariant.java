@@ -26,7 +26,7 @@ public enum Invariant {
   I8("renewals one at a time, none after the end", "a renewal that should not have been sent"),
   /** A hold that is lost stays lost, and its loss is told once. */
   I9("a loss is told once and is final", "a loss that was not told once"),
-  /** A reentrant lock lets its owner in again, counts, and lets no other thread out. */
+  /** A reentrant lock lets its owner in again, counts, and no other thread can unlock it. */
   I10("a reentrant lock counts", "a reentrant lock that counted wrongly"),
   /** Every process ends when it is told to, and not before. */
   I12("every process answers and ends in time", "a process that hung or died");
@@ -80,7 +80,7 @@ public enum Invariant {
       case I1 -> fact.what() == What.VALID || fact.what() == What.INVALID;
       case I3 -> fact.what() == What.ACQUIRED && fact.token() != 0;
       case I4 -> fact.what() == What.ACCEPTED || fact.what() == What.REFUSED;
-      case I5 -> quiet && fact.what() == What.REQUESTED;
+      case I5 -> quiet && fact.what() == What.ACQUIRED;
       case I6 ->
         fact.what() == What.RELEASED
             || fact.what() == What.NOT_MINE

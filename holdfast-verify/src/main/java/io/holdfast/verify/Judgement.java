@@ -224,7 +224,10 @@ final class Judgement {
     if (fact.lock().isEmpty()) {
       broken(Invariant.I7, fact, "the store still has " + fact.text());
     } else {
-      broken(Invariant.I5, fact, "nobody could take the lock any more, though all was quiet");
+      broken(
+          Invariant.I5,
+          fact,
+          "this process could not take the lock in time, although the faults had ended");
     }
   }
 

@@ -22,8 +22,8 @@ public enum Protocol {
   SQL_NO_EXPIRY(
       Kind.SQL,
       Invariant.I5,
-      "INSERT of a row with a unique name takes the lock, DELETE frees it. A holder that is killed leaves its row behind,"
-          + " and the lock is taken until the row is deleted by hand."),
+      "INSERT of a row with a unique name takes the lock, DELETE frees it. If a holder is killed, its row stays, and"
+          + " the lock with it, until the row is deleted by hand."),
 
   /** A row with an end and without an owner. */
   SQL_NO_OWNER(
@@ -46,8 +46,8 @@ public enum Protocol {
   REDIS_SETNX(
       Kind.REDIS,
       Invariant.I5,
-      "SETNX takes the lock, DEL frees it, and nothing ends it. A holder that is killed takes the lock along: it stays"
-          + " taken until the key is deleted by hand."),
+      "SETNX takes the lock, DEL frees it, and nothing ends it. If a holder is killed, the lock stays taken until"
+          + " the key is deleted by hand."),
 
   /** {@code SETNX}, then {@code EXPIRE}. */
   REDIS_SETNX_EXPIRE(
@@ -110,7 +110,7 @@ public enum Protocol {
       "SET NX PX at each of several servers; the client that has most of them has the lock, for the length of a lease from"
           + " then on. But the leases began when the servers were asked. If the last answer takes long, or the client is"
           + " stopped before it reads it, they have ended when it begins to believe in them, and another client has the"
-          + " lock. (Here one locking in four waits for its last answer for a lease and a quarter, as for a server that"
+          + " lock. (Here one attempt in four waits for its last answer for a lease and a quarter, as for a server that"
           + " swaps.)"),
 
   /** An ephemeral node, and no look at the session. */
@@ -230,7 +230,7 @@ public enum Protocol {
     return kind == Kind.SENTINEL;
   }
 
-  /** Opens a process's way to the locks; {@code renewals} is told of ours alone, for the others renew nothing. */
+  /** Opens a process's way to the locks; {@code renewals} hears of Holdfast's only, for the others renew nothing. */
   Locker open(String uri, Duration lease, WatchedStore.Renewals renewals) {
     return switch (kind) {
       case ANY -> new HoldfastLocker(uri, lease, renewals);

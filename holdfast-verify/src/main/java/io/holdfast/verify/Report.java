@@ -6,8 +6,8 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,11 +15,11 @@ import java.util.Objects;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-/** The page: its script, which draws, is a resource beside this class; here is what it draws. */
+/** Builds the page's data; the script in report.html draws it. */
 final class Report {
   private static final int MOST_PICTURES = 50;
   private static final int MOST_TITLES = 5;
-  private static final int MOST_BARS = 2000;
+  private static final int MOST_BARS = 4000;
   private static final long AROUND_NANOS = 1_500_000_000L;
 
   private final Verdict verdict;
@@ -27,6 +27,7 @@ final class Report {
   private final VerifySettings settings;
   private final List<Fact> facts;
   private final List<Violation> violations;
+  private final Map<String, List<Bar>> bars = new HashMap<>();
   private final long began;
 
   private Report(
@@ -41,6 +42,7 @@ final class Report {
     this.facts = facts;
     this.violations = violations;
     began = facts.isEmpty() ? 0 : facts.get(0).at();
+    drawBars();
   }
 
   static String page(
@@ -104,14 +106,18 @@ final class Report {
         .collect(Collectors.joining(","));
   }
 
-  /** The run as a whole, as far as one can see something: a bar for each hold, and what was done to whom. */
+  /** The whole run, or its beginning where it has more holds than can be seen: a bar for each hold, and the faults. */
   private String run() {
     long end = facts.isEmpty() ? 0 : facts.get(facts.size() - 1).at();
-    List<Bar> all = new ArrayList<>(bars(each -> true));
-    if (all.size() > MOST_BARS) {
-      end = all.get(MOST_BARS).from;
+    List<Bar> all = bars.values().stream()
+        .flatMap(List::stream)
+        .sorted(Comparator.comparingLong(bar -> bar.from))
+        .toList();
+    boolean isCut = all.size() > MOST_BARS;
+    if (isCut) {
+      end = all.get(MOST_BARS).from - 1;
     }
-    return drawing(all, fact -> isFault(fact.what()), began, end, "");
+    return drawing(all, fact -> isFault(fact.what()), began, end, ",\"cut\":" + isCut);
   }
 
   /** Violations of one lock that are in sight of each other are one picture. */
@@ -145,11 +151,10 @@ final class Report {
         .map(each ->
             "[" + Json.quoted(each.fact().worker()) + "," + millis(each.fact().at() - began) + "]")
         .collect(Collectors.joining(","));
-    Collection<Bar> bars = bars(each -> each.lock().equals(first.lock()));
     String more = ",\"titles\":[" + titles + "],\"more\":" + Math.max(0, shown.size() - MOST_TITLES)
         + ",\"wrong\":[" + wrong + "]";
     return drawing(
-        bars,
+        bars.getOrDefault(first.lock(), List.of()),
         fact -> isMark(fact.what()) && (fact.lock().isEmpty() || fact.lock().equals(first.lock())),
         from,
         to,
@@ -157,8 +162,8 @@ final class Report {
   }
 
   private String drawing(
-      Collection<Bar> bars, Predicate<Fact> isMarked, long from, long to, String more) {
-    String held = bars.stream()
+      List<Bar> shown, Predicate<Fact> isMarked, long from, long to, String more) {
+    String held = shown.stream()
         .filter(bar -> bar.to >= from && bar.from <= to)
         .map(bar -> bar.toJson(began))
         .collect(Collectors.joining(","));
@@ -172,19 +177,23 @@ final class Report {
         + held + "],\"marks\":[" + marks + "]" + more + "}";
   }
 
-  /** From when to when each hold of some locks was believed in, in the order of the grants. */
-  private Collection<Bar> bars(Predicate<Fact> isShown) {
-    Map<String, Bar> bars = new LinkedHashMap<>();
+  /** From when to when each hold was believed in, by lock, in the order of the grants. */
+  private void drawBars() {
+    Map<String, Bar> open = new HashMap<>();
     for (Fact each : facts) {
-      if (each.what() == What.ACQUIRED && isShown.test(each)) {
-        bars.put(each.key(), new Bar(each));
+      if (each.hold() == 0) {
+        continue;
       }
-      Bar bar = bars.get(each.key());
+      if (each.what() == What.ACQUIRED) {
+        Bar bar = new Bar(each);
+        open.put(each.key(), bar);
+        bars.computeIfAbsent(each.lock(), lock -> new ArrayList<>()).add(bar);
+      }
+      Bar bar = open.get(each.key());
       if (bar != null) {
         bar.see(each);
       }
     }
-    return bars.values();
   }
 
   /** Whether it is drawn at its moment beside a violation; the page has a sign for each of these. */
@@ -230,12 +239,20 @@ final class Report {
       to = acquired.at();
     }
 
+    /** Only a look that found it valid, and a write, show that it was believed in: a holder may have been stopped since. */
     void see(Fact fact) {
-      if (!over) {
-        to = fact.at();
+      switch (fact.what()) {
+        case VALID, REENTERED, LEFT, ACCEPTED, REFUSED, RELEASING -> {
+          if (!over) {
+            to = fact.at();
+          }
+          over |= fact.what() == What.RELEASING;
+        }
+        case INVALID, LOST -> over = true;
+        default -> {
+          // its worker may be stopped or killed: nothing is known of what it believes in
+        }
       }
-      over |=
-          fact.what() == What.RELEASING || fact.what() == What.INVALID || fact.what() == What.LOST;
     }
 
     String toJson(long began) {

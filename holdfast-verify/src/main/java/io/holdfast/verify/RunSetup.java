@@ -10,7 +10,7 @@ import java.util.List;
  * @param store the store's name, without a password
  * @param began when the run began
  * @param versions what ran it and what it ran on, a line each: Holdfast, Java and the system, the server
- * @param command the command that does it again; a password is left out
+ * @param command the command that repeats the run, without its password
  */
 public record RunSetup(String store, Instant began, List<String> versions, String command) {
   /** Copies the list. */

@@ -10,6 +10,11 @@ import java.util.Set;
 final class Story {
   private static final int MOST_LINES = 12;
 
+  /** Of a story that is too long; with one grant, two gaps at most, and the violation they are twelve. */
+  private static final int FIRST_LINES = 3;
+
+  private static final int LAST_LINES = 5;
+
   private Story() {}
 
   /**
@@ -26,30 +31,44 @@ final class Story {
     }
     List<Fact> before = facts.subList(0, Math.max(facts.indexOf(end), 0));
     List<Fact> told = told(before.subList(beginning(before, end), before.size()), end.lock());
-    Fact ownGrant = told.isEmpty() ? end : told.get(0);
-    int tooMany = told.size() + 1 - MOST_LINES;
-    // one more, for the line that says so
-    int leftOut = tooMany > 0 ? tooMany + 1 : 0;
+    Set<Fact> kept = kept(told, end);
     List<String> lines = new ArrayList<>();
-    int skipped = 0;
+    int leftOut = 0;
     for (Fact each : told) {
-      if (skipped < leftOut && each != ownGrant && !each.worker().equals(end.worker())) {
-        skipped++;
-        if (skipped == 1) {
+      if (kept.contains(each)) {
+        if (leftOut > 0) {
           lines.add("         ... (" + leftOut + " more)");
+          leftOut = 0;
         }
-      } else {
         lines.add(line(each, began));
+      } else {
+        leftOut++;
       }
     }
     lines.add(Violation.seconds(end.at() - began) + "  " + end(violation) + "  <- "
         + violation.invariant().breach());
-    return lines.size() <= MOST_LINES
-        ? lines
-        : lines.subList(lines.size() - MOST_LINES, lines.size());
+    return lines;
   }
 
-  /** Where the violator got the lock; else, as where a lock cannot be had, where it was got for the last time. */
+  /**
+   * What is told of a long story: how it began, who came in between, and its end; each gap is a line of its own. The first
+   * lines are those of the violator.
+   */
+  private static Set<Fact> kept(List<Fact> told, Fact end) {
+    if (told.size() < MOST_LINES) {
+      return new HashSet<>(told);
+    }
+    Set<Fact> kept = new HashSet<>();
+    told.stream().limit(FIRST_LINES).forEach(kept::add);
+    told.stream()
+        .filter(each -> each.what() == What.ACQUIRED && !each.key().equals(end.key()))
+        .reduce((earlier, later) -> later)
+        .ifPresent(kept::add);
+    told.subList(told.size() - LAST_LINES, told.size()).forEach(kept::add);
+    return kept;
+  }
+
+  /** Where the violator got the lock; if it did not, where the lock was got for the last time. */
   private static int beginning(List<Fact> before, Fact end) {
     int last = before.size();
     for (int i = before.size() - 1; i >= 0; i--) {
@@ -88,7 +107,8 @@ final class Story {
   private static String end(Violation violation) {
     Fact fact = violation.fact();
     return switch (fact.what()) {
-      case VALID -> "worker " + fact.worker() + " looks, and believes that it has the lock";
+      case ACQUIRED -> words(fact) + ": " + violation.what();
+      case VALID -> "worker " + fact.worker() + " looks, and still believes that it has the lock";
       case LEFT_BEHIND ->
         "worker " + fact.worker() + " could not get the lock, though there were no faults any more";
       default -> {
@@ -111,10 +131,10 @@ final class Story {
       case INVALID -> worker + " looks, and knows that it does not have the lock any more";
       case LOST -> worker + " is told that it has lost the lock";
       case ACCEPTED -> "the resource takes a write of " + worker;
-      case REFUSED -> "the resource refuses a write of " + worker + ", for its token is old";
-      case RELEASED -> worker + " releases the lock";
-      case NOT_MINE -> worker + " releases the lock, and is told that it is not its own";
-      case TOO_LATE -> worker + " releases the lock, and is told that its lease is over";
+      case REFUSED -> "the resource refuses a write of " + worker + ", because its token is older";
+      case RELEASING -> worker + " releases the lock";
+      case NOT_MINE -> worker + " is told that the lock is not its own any more";
+      case TOO_LATE -> worker + " is told that its lease was over";
       case PAUSED -> worker + " is stopped";
       case RESUMED -> worker + " goes on";
       case KILLED -> worker + " is killed";
@@ -132,7 +152,7 @@ final class Story {
           FAILED,
           VALID,
           OVERWRITTEN,
-          RELEASING,
+          RELEASED,
           RENEWED,
           RENEWED_WRONGLY,
           COUNTED_WRONGLY,

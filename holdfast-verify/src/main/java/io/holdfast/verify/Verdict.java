@@ -14,7 +14,7 @@ import java.util.Map;
  * @param invariants the invariants that were broken, in the order of their numbers
  * @param story which process held the lock of the first violation when, at most twelve lines; empty if nothing was broken
  *     that has a lock
- * @param why why nothing can be said, where that is so; else empty
+ * @param why the reason why nothing can be said; else empty
  */
 public record Verdict(
     Outcome outcome,

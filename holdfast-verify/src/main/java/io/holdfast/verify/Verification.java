@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.Writer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -115,6 +116,8 @@ public final class Verification {
     endedByAStep = judgement.endedByAStep();
     violations = new ArrayList<>(judgement.violations());
     violations.addAll(SecondOpinion.of(facts, troubles));
+    // of one moment the first judge's come first: they say more
+    violations.sort(Comparator.comparingLong(each -> each.fact().at()));
     return verdict();
   }
 
