@@ -22,7 +22,7 @@ part() {
   touch "$scratch/began"
   "$@" 2>&1 | tee "$scratch/log"
   [ "${PIPESTATUS[0]}" -eq 0 ] || verdict=FAILED
-  said=$(dev/results.py "$scratch/began" "$folder" "$scratch/log") || verdict=FAILED
+  said=$(dev/results.py "$scratch/began" "$folder" "$scratch/log" "$@") || verdict=FAILED
   lines=$(wc -l <"$scratch/log")
   if [[ $name == fast* ]] && [ $verdict = ok ] && [ "$lines" -ge $LINES_OF_FAST ]; then
     verdict=FAILED

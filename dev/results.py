@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Says what the tests of a build have shown: dev/results.py SINCE BUILD_FOLDER LOG.
+"""Says what the tests of a build have shown: dev/results.py SINCE BUILD_FOLDER LOG COMMAND...
 
 Read are the reports in BUILD_FOLDER of each module that are newer than the file SINCE, and what Maven has said, in the file LOG. Prints
-the counts, then each failed test with the beginning of what it said; if none failed, the first line that Maven calls an error. The
-exit code is 0 if tests were run, none failed, each JVM that ran some has ended well (of one that hung or died there is no report), and
+the counts, then each failed test with the beginning of what it said, the test classes without a report that the tier of COMMAND has,
+and the lines that Maven calls errors. The exit code is 0 if tests were run, none failed, none was left out (a module that does not
+compile, or hangs, keeps those that need it from being built, and Maven does not say which), each JVM that ran some has ended well, and
 no warning of ours was printed: nothing else checks those of the tests of core and measure, which the test kit is built upon.
 """
+import collections
 import pathlib
 import re
 import sys
@@ -14,6 +16,21 @@ import xml.etree.ElementTree as ElementTree
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOST_JVM = re.compile("timeout in the fork|error in the fork|error in starting fork|forked VM terminated")
 SHOWN = 300
+LINES_OF_MAVEN = 40
+# Lines that Maven prints after any error, and those of tests that have failed, which the reports name.
+SAID_ANYWAY = re.compile(r"\[ERROR\] ( {2,}|Tests run:|Failures:|Errors:|There are test failures|\S+ -- Time elapsed|\[Help|-> \[Help|To see the full"
+                         r"|Re-run Maven|For more information|After correcting|See .*dump files|See .*individual test results|\tat )")
+# What Surefire takes for a test class by its name, and what makes one of it.
+TEST_NAME = re.compile(r"Test\w*|\w+(Test|Tests|TestCase)")
+TEST_METHOD = re.compile(r"^\s*@(Test|Nested|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate)\b", re.MULTILINE)
+# The classes that pom.xml selects, by their tags; with -Dbeyond, those of the tier alone.
+TIERS = {
+    "fast": lambda tags: not tags & {"stores", "all"} or "fast" in tags,
+    "stores": lambda tags: "all" not in tags,
+    "all": lambda tags: True,
+}
+# "-Dtest" and the like: what is run then, the sources do not say.
+PARTLY = ("-Dtest=", "-Dgroups=", "-pl", "--projects", "-rf", "--resume-from")
 # As java.util.logging prints it. If the timer ran late, the machine was slow; no test is at fault.
 WARNING = re.compile(r"^.* (io\.holdfast\.[\w.$]+) [\w$<>]+\n(?:WARNING|SEVERE): (?!the timer ran .* late:)(.*)$", re.MULTILINE)
 
@@ -49,29 +66,91 @@ def warning(log):
     return printed and f"{printed.group(2)} ({printed.group(1)})"
 
 
-def error(log):
-    """The first line that Maven calls an error and that names something; nothing if there is none."""
-    named = re.search(r"^\[ERROR\] .*[a-z].*$", log, re.MULTILINE)
-    return named and named.group()
+def errors(log):
+    """What Maven calls an error, each line once, without what it says anyway."""
+    said = re.findall(r"^\[ERROR\] .*[a-z].*$", log, re.MULTILINE)
+    return [line.strip() for line in dict.fromkeys(said) if not SAID_ANYWAY.match(line)]
+
+
+def source_of(root, test, module):
+    """Where a class is. Several modules may have one of that name: the module's own is meant."""
+    places = [*root.glob(f"{module}/src/*/java/**/{test}.java"), *root.glob(f"holdfast-*/src/*/java/**/{test}.java")]
+    return places[0] if places else None
+
+
+def lineage(root, source):
+    """The text of a class, and of those that it extends, as far as they are ours."""
+    while source:
+        text = source.read_text(encoding="utf-8")
+        yield text
+        parent = re.search(rf"\bclass {source.stem}\b[^{{]*?\bextends (\w+)", text)
+        source = source_of(root, parent[1], source.relative_to(root).parts[0]) if parent else None
+
+
+def tags_of(root, source):
+    """The tags of a test class, and of those that it extends."""
+    return set().union(*(re.findall(r'^@Tag\("(\w+)"\)', text, re.MULTILINE) for text in lineage(root, source)))
+
+
+def is_test(root, source):
+    texts = list(lineage(root, source))
+    return not re.search(rf"\babstract (?:\w+ )*class {source.stem}\b", texts[0]) and any(TEST_METHOD.search(text) for text in texts)
+
+
+def expected(root, command):
+    """The names of the reports that a command of Maven has to leave, by module."""
+    if any(option.startswith(PARTLY) for option in command):
+        return {}
+    tier = next((option[2:] for option in command if option[:2] == "-P" and option[2:] in TIERS), "fast")
+    is_beyond = any(option.startswith("-Dbeyond") for option in command)
+    names = collections.defaultdict(set)
+    for module in re.findall(r"<module>([\w-]+)</module>", (root / "pom.xml").read_text(encoding="utf-8")):
+        sources = root / module / "src" / "test" / "java"
+        for source in sources.glob("**/*.java"):
+            if TEST_NAME.fullmatch(source.stem) and is_test(root, source):
+                tags = tags_of(root, source)
+                name = ".".join(source.relative_to(sources).with_suffix("").parts)
+                if tags & {tier, "matrix"} if is_beyond else TIERS[tier](tags):
+                    names[module].add(name)
+                if tier == "all" and "oldest" in tags:
+                    names[module].add(f"{name}-oldest")
+    return names
+
+
+def not_run(root, folder, since, command):
+    """The test classes that should have been run since then, and have left no report with a test; by module."""
+    missing = {}
+    for module, names in sorted(expected(root, command).items()):
+        reports = {name: root / module / folder / "surefire-reports" / f"TEST-{name}.xml" for name in names}
+        missing[module] = sorted(name.rsplit(".", 1)[-1] for name, report in reports.items()
+                                 if not report.exists() or report.stat().st_mtime < since or "<testcase" not in report.read_text(encoding="utf-8"))
+    return {module: names for module, names in missing.items() if names}
 
 
 def main():
-    since, folder, log = sys.argv[1:]
-    count, skipped, failed = read(ROOT, folder, pathlib.Path(since).stat().st_mtime)
+    began, folder, log, *command = sys.argv[1:]
+    since = pathlib.Path(began).stat().st_mtime
+    count, skipped, failed = read(ROOT, folder, since)
+    missing = not_run(ROOT, folder, since, command)
     text = pathlib.Path(log).read_text(encoding="utf-8", errors="replace")
     lost = lost_jvm(text)
-    print(f"{count} tests, {len(failed)} failed, {skipped} skipped")
+    left_out = sum(len(names) for names in missing.values())
+    print(f"{count} tests, {len(failed)} failed, {skipped} skipped" + (f", {left_out} test classes not run" if left_out else ""))
     for name, message in failed:
         print(f"      {name}: {message[:SHOWN]}")
+    for module, names in missing.items():
+        print(f"      not run, in {module}: {', '.join(names)}")
     if lost:
         print(f"      a JVM of the tests was lost: {lost.strip()[:SHOWN]}")
     warned = warning(text)
     if warned:
         print(f"      a warning that no test has announced: {warned[:SHOWN]}")
-    said = error(text)
-    if said and not failed and not lost:
-        print(f"      Maven: {said.strip()[:SHOWN]}")
-    sys.exit(0 if count and not failed and not lost and not warned else 1)
+    said = errors(text)
+    for line in said[:LINES_OF_MAVEN]:
+        print(f"      Maven: {line[:SHOWN]}")
+    if len(said) > LINES_OF_MAVEN:
+        print(f"      Maven: and {len(said) - LINES_OF_MAVEN} lines more")
+    sys.exit(0 if count and not failed and not missing and not lost and not warned else 1)
 
 
 if __name__ == "__main__":
