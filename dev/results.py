@@ -31,8 +31,10 @@ TIERS = {
 }
 # "-Dtest" and the like: what is run then, the sources do not say.
 PARTLY = ("-Dtest=", "-Dgroups=", "-pl", "--projects", "-rf", "--resume-from")
-# As java.util.logging prints it. If the timer ran late, the machine was slow; no test is at fault.
-WARNING = re.compile(r"^.* (io\.holdfast\.[\w.$]+) [\w$<>]+\n(?:WARNING|SEVERE): (?!the timer ran .* late:)(.*)$", re.MULTILINE)
+# As java.util.logging prints it, and as the test kit does where no test can be blamed (Journal). If the timer ran late, the machine was
+# slow; no test is at fault.
+WARNING = re.compile(r"^(?:.* (?P<by>io\.holdfast\.[\w.$]+) [\w$<>]+\n(?:WARNING|SEVERE):|warning of no test: (?:WARNING|SEVERE))"
+                     r" (?!the timer ran .* late:)(?P<said>.*)$", re.MULTILINE)
 
 
 def read(root, folder, since):
@@ -63,7 +65,7 @@ def lost_jvm(log):
 def warning(log):
     """The first warning of ours that was printed, with the class that logged it; nothing if there is none."""
     printed = WARNING.search(log)
-    return printed and f"{printed.group(2)} ({printed.group(1)})"
+    return printed and f"{printed['said']} ({printed['by'] or 'when its test had ended'})"
 
 
 def errors(log):

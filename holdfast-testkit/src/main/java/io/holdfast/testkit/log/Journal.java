@@ -24,6 +24,9 @@ final class Journal extends Handler {
   /** That the process stood still says something of the machine, and of no test. */
   private static final Pattern OF_THE_MACHINE = Pattern.compile("^the timer ran .* late:");
 
+  /** Before a line that fails no test, so that {@code dev/results.py} finds it. */
+  private static final String OF_NO_TEST = "warning of no test: ";
+
   private static final Formatter MESSAGES = new SimpleFormatter();
 
   private static final Journal ONLY = new Journal();
@@ -87,7 +90,7 @@ final class Journal extends Handler {
     Set<Announcements> blamed = late ? classes : concerned;
     blamed.forEach(each -> each.blame(text));
     if (blamed.isEmpty()) {
-      System.err.println(text);
+      System.err.println(OF_NO_TEST + text);
     }
   }
 
