@@ -128,10 +128,15 @@ class StoresTest {
       return "its contract is in tier \"fast\": ./mvnw verify";
     }
     return "its contract is in tier \"stores\": ./mvnw verify -Pstores"
-        + Optional.ofNullable(PROGRAMS.get(newest(store).replaceFirst("-(cluster|sentinel)$", "")))
+        + program(newest(store))
             .flatMap(ServerPrograms::obstacle)
             .map(obstacle -> "; " + obstacle)
             .orElse("");
+  }
+
+  /** The program of a store's server, or of those of its cluster; nothing if it needs none, or Maven brings it. */
+  static Optional<String> program(String store) {
+    return Optional.ofNullable(PROGRAMS.get(store.replaceFirst("-(cluster|sentinel)$", "")));
   }
 
   private static SortedSet<String> schemes() {

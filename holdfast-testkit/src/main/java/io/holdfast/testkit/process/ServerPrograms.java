@@ -203,6 +203,17 @@ public final class ServerPrograms {
     }
   }
 
+  /**
+   * Says whether tests take a program from what {@code dev/servers} has fetched; not from {@code PATH}, where there may be a
+   * newer one.
+   *
+   * @param name the program, for example {@code redis-server}
+   * @return false also where there is none of use
+   */
+  public static boolean isFetched(String name) {
+    return search(name).program().filter(bin().resolve(name)::equals).isPresent();
+  }
+
   /** Returns the folder in which {@code dev/servers} has put the programs that are wanted. */
   private static Path bin() {
     return (ServerOptions.areOldest() ? cache().resolve("oldest") : cache()).resolve("bin");
