@@ -30,10 +30,9 @@ part() {
   fi
   head -n 1 <<<"$said" >>"$counts"
   summary+=("$(printf '%-7s %s: %s, %d s, %d lines' $verdict "$name" "$(head -n 1 <<<"$said")" $((SECONDS - from)) "$lines")")
-  if [ $verdict = FAILED ]; then
-    failed=1
-    summary+=("$(tail -n +2 <<<"$said")")
-  fi
+  [ $verdict = ok ] || failed=1
+  said=$(tail -n +2 <<<"$said")
+  [ -z "$said" ] || summary+=("$said")
 }
 
 print_summary() {

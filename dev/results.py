@@ -3,9 +3,10 @@
 
 Read are the reports in BUILD_FOLDER of each module that are newer than the file SINCE, and what Maven has said, in the file LOG. Prints
 the counts, then each failed test with the beginning of what it said, the test classes without a report that the tier of COMMAND has,
-and the lines that Maven calls errors. The exit code is 0 if tests were run, none failed, none was left out (a module that does not
-compile, or hangs, keeps those that need it from being built, and Maven does not say which), each JVM that ran some has ended well, and
-no warning of ours was printed: nothing else checks those of the tests of core and measure, which the test kit is built upon.
+the lines that Maven calls errors, and why tests were skipped. The exit code is 0 if tests were run, none failed, none was left out (a
+module that does not compile, or hangs, keeps those that need it from being built, and Maven does not say which), each JVM that ran
+some has ended well, and no warning of ours was printed: nothing else checks those of the tests of core and measure, which the test
+kit is built upon.
 """
 import collections
 import pathlib
@@ -17,6 +18,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOST_JVM = re.compile("timeout in the fork|error in the fork|error in starting fork|forked VM terminated")
 SHOWN = 300
 LINES_OF_MAVEN = 40
+LINES_OF_SKIPPED = 12
+LONGEST_REASON = 150
 # Lines that Maven prints after any error, and those of tests that have failed, which the reports name.
 SAID_ANYWAY = re.compile(r"\[ERROR\] ( {2,}|Tests run:|Failures:|Errors:|There are test failures|\S+ -- Time elapsed|\[Help|-> \[Help|To see the full"
                          r"|Re-run Maven|For more information|After correcting|See .*dump files|See .*individual test results|\tat )")
@@ -38,8 +41,8 @@ WARNING = re.compile(r"^(?:.* (?P<by>io\.holdfast\.[\w.$]+) [\w$<>]+\n(?:WARNING
 
 
 def read(root, folder, since):
-    """How many tests were run and how many skipped since then, and those that failed, each with what it said."""
-    count, skipped, failed = 0, 0, []
+    """How many tests were run since then, why some were skipped, how often, and those that failed, each with what it said."""
+    count, skipped, failed = 0, collections.Counter(), []
     for report in sorted(root.glob(f"*/{folder}/surefire-reports/TEST-*.xml")):
         if report.stat().st_mtime < since:
             continue
@@ -47,7 +50,8 @@ def read(root, folder, since):
         of = suite.get("name", "").rsplit(".", 1)[-1]
         for case in suite.iter("testcase"):
             count += 1
-            skipped += case.find("skipped") is not None
+            if case.find("skipped") is not None:
+                skipped[reason(case.find("skipped"))] += 1
             problem = case.find("failure") if case.find("failure") is not None else case.find("error")
             if problem is not None:
                 # a suite of a contract is a class of its own, nested
@@ -55,6 +59,12 @@ def read(root, folder, since):
                 name = ".".join([of, *group, case.get("name") or "set-up"])
                 failed.append((name, " ".join((problem.get("message") or problem.text or "").split())))
     return count, skipped, failed
+
+
+def reason(skipped):
+    """Why a test was skipped: the first line, without the exception that said it."""
+    said = (skipped.get("message") or skipped.text or "without a reason").strip().splitlines()[0]
+    return re.sub(r"^(?:[\w.]+Exception: )?(?:Assumption failed: )?", "", said)[:LONGEST_REASON]
 
 
 def lost_jvm(log):
@@ -137,7 +147,7 @@ def main():
     text = pathlib.Path(log).read_text(encoding="utf-8", errors="replace")
     lost = lost_jvm(text)
     left_out = sum(len(names) for names in missing.values())
-    print(f"{count} tests, {len(failed)} failed, {skipped} skipped" + (f", {left_out} test classes not run" if left_out else ""))
+    print(f"{count} tests, {len(failed)} failed, {sum(skipped.values())} skipped" + (f", {left_out} test classes not run" if left_out else ""))
     for name, message in failed:
         print(f"      {name}: {message[:SHOWN]}")
     for module, names in missing.items():
@@ -152,6 +162,11 @@ def main():
         print(f"      Maven: {line[:SHOWN]}")
     if len(said) > LINES_OF_MAVEN:
         print(f"      Maven: and {len(said) - LINES_OF_MAVEN} lines more")
+    for why, times in skipped.most_common(LINES_OF_SKIPPED):
+        print(f"      skipped {times}: {why}")
+    others = [times for _, times in skipped.most_common()[LINES_OF_SKIPPED:]]
+    if others:
+        print(f"      skipped {sum(others)} more, for {len(others)} other reasons")
     sys.exit(0 if count and not failed and not missing and not lost and not warned else 1)
 
 
