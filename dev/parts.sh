@@ -100,7 +100,8 @@ part() {
   head -n 1 <<<"$said" >>"$counts"
   summary+=("$(printf '%-7s %s: %s, %d s, %d lines' $verdict "$name" "$(head -n 1 <<<"$said")" $((SECONDS - from)) "$lines")")
   [ $verdict = ok ] || failed=1
-  more+=$'\n'$(tail -n +2 <<<"$said")
+  # rows of the matrix whose server is older than it should be: not what was asked for, though the tests pass
+  more+=$'\n'$(tail -n +2 <<<"$said")$'\n'$(sed -n 's/^[^ ].*(older than wanted.*/      &/p' "$scratch/log")
   more=$(sed '/^ *$/d' <<<"$more")
   [ -z "$more" ] || summary+=("$more")
 }
