@@ -33,14 +33,13 @@ class VerifyCommandTest {
 
   private static String uri(String store) {
     return switch (store) {
-      case "redis" -> RedisTopology.SINGLE.uri();
       case "postgresql" -> SqlKind.POSTGRESQL.shared().storeUri("holdfast.prefix=verify_");
       default -> store;
     };
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"sqlite:verify.db", "redis", "postgresql"})
+  @ValueSource(strings = {"sqlite:verify.db", "postgresql"})
   void ours(String store) {
     Job job = processes.verify(
         uri(store),
