@@ -9,6 +9,7 @@ import io.holdfast.Ticker;
 import io.holdfast.memory.MemoryDatabase;
 import io.holdfast.memory.MemoryStore;
 import io.holdfast.testkit.ManualClock;
+import io.holdfast.testkit.log.Warns;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -117,6 +118,7 @@ class FlashSaleTest {
 
   /** A shop is frozen between looking and writing until its lease has ended and the buyer has ordered elsewhere. */
   @Test
+  @Warns("lock=order:anna .*hold lost: LEASE_ENDED")
   void frozenUntilAfterItsLease_isTooLate() throws SQLException {
     Ticker time = stoppedAt(BEGIN);
     FlashSale other = new FlashSale(there, OPTIONS, tables, time, SALE);
@@ -133,6 +135,7 @@ class FlashSaleTest {
 
   /** The same without the token: what the token is for. */
   @Test
+  @Warns("lock=order:anna .*hold lost: LEASE_ENDED")
   void frozenUntilAfterItsLease_withoutTheToken_ordersTwice() throws SQLException {
     UnfencedSale other = new UnfencedSale(there, tables, ITEM, true);
     UnfencedSale frozen = new UnfencedSale(here, tables, ITEM, true);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.examples;
 
+import java.io.File;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 
 /** The line of a crontab, as it stands in this module's README, with its times scaled down. */
@@ -29,7 +33,20 @@ class HourlyCrontabTest extends HourlyMessageCases {
           });
     }
     words.addAll(2, List.of("--store", "sqlite:" + folder.resolve("locks.db")));
-    return java(words.toArray(String[]::new));
+    return javaOf(installed(), words.toArray(String[]::new));
+  }
+
+  /** The class path without the tests: their loggers would stand before those that the command has where it is installed. */
+  private static String installed() {
+    String tests = Path.of(URI.create(HourlyCrontabTest.class
+            .getProtectionDomain()
+            .getCodeSource()
+            .getLocation()
+            .toString()))
+        .toString();
+    return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+        .filter(each -> !Path.of(each).toString().equals(tests))
+        .collect(Collectors.joining(File.pathSeparator));
   }
 
   /** What the line runs, from {@code run} on. */

@@ -89,6 +89,11 @@ abstract class HourlyMessageCases {
   abstract void untilAllAsk() throws Exception;
 
   static List<String> java(String... arguments) {
+    return javaOf(System.getProperty("java.class.path"), arguments);
+  }
+
+  /** As {@link #java}, from another class path. */
+  static List<String> javaOf(String classPath, String... arguments) {
     List<String> line = new ArrayList<>(List.of(
         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
         "-XX:TieredStopAtLevel=1",
@@ -96,7 +101,7 @@ abstract class HourlyMessageCases {
         // drivers load libraries, which newer JDKs remark on
         "--enable-native-access=ALL-UNNAMED",
         "-cp",
-        System.getProperty("java.class.path")));
+        classPath));
     line.addAll(List.of(arguments));
     return line;
   }

@@ -8,6 +8,7 @@ import io.holdfast.DistributedLock;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.OnLost;
+import io.holdfast.testkit.log.MayWarn;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -69,6 +70,7 @@ class ReadmeSnippetsTest {
 
   /** The test of the user's own code passes as it stands. */
   @Nested
+  @MayWarn("lock=order:42 .*hold lost: SESSION_ENDED")
   class OwnCode extends ReadmeSnippets.OrderServiceTest {}
 
   @Test

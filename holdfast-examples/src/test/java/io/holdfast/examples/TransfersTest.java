@@ -12,6 +12,7 @@ import io.holdfast.memory.MemoryDatabase;
 import io.holdfast.memory.MemoryStore;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.ManualClock;
+import io.holdfast.testkit.log.Warns;
 import io.holdfast.testkit.sql.SqlKind;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -91,6 +92,7 @@ class TransfersTest {
   /** Its lease ends between reading and writing, and another one transfers: it writes nothing. */
   @ParameterizedTest
   @EnumSource
+  @Warns({"lock=account:1 .*hold lost: LEASE_ENDED", "lock=account:2 .*hold lost: LEASE_ENDED"})
   void stopped_pastItsLease_isTooLate(SqlKind kind) throws Exception {
     Accounts accounts = accounts(kind);
     try (Holdfast here = client();
@@ -114,6 +116,7 @@ class TransfersTest {
    * too. With the check before writing alone, both would write.
    */
   @Test
+  @Warns({"lock=account:1 .*hold lost: LEASE_ENDED", "lock=account:2 .*hold lost: LEASE_ENDED"})
   void stopped_untilTheNextHasRead_isTooLate() throws Exception {
     Accounts accounts = accounts(SqlKind.POSTGRESQL);
     try (Holdfast here = client();
