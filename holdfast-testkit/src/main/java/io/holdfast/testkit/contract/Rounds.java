@@ -7,20 +7,33 @@ import io.holdfast.LockOptions;
  * Tests whose leases end while they look: on a machine that stands still, a look may come too late to show anything. Such
  * a round is repeated with a lease twice as long, a few times; whatever else fails, fails at once.
  */
-final class Rounds {
+public final class Rounds {
   private static final int MOST = 4;
 
   private Rounds() {}
 
   /** A test with one lease. */
   @FunctionalInterface
-  interface Round {
-    /** Returns false if it came too late to show anything. */
+  public interface Round {
+    /**
+     * Looks once.
+     *
+     * @param options with the lease of this round
+     * @return false if it came too late to show anything
+     * @throws Exception if it has shown that something is wrong
+     */
     boolean shows(LockOptions options) throws Exception;
   }
 
-  /** Repeats a round until it shows something; fails if none does. */
-  static void untilShown(LockOptions first, Round round) throws Exception {
+  /**
+   * Repeats a round until it shows something.
+   *
+   * @param first the options of the first round; the lease of each later one is twice as long
+   * @param round what is repeated
+   * @throws AssertionError if no round shows anything
+   * @throws Exception if a round fails
+   */
+  public static void untilShown(LockOptions first, Round round) throws Exception {
     LockOptions options = first;
     for (int i = 0; i < MOST; i++) {
       if (round.shows(options)) {
