@@ -10,6 +10,7 @@ import io.holdfast.LockEvent.Acquired;
 import io.holdfast.LockEvent.Lost;
 import io.holdfast.LockOptions;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.contract.Rounds;
 import io.holdfast.testkit.log.MayWarn;
 import io.holdfast.testkit.log.Warns;
 import java.time.Duration;
@@ -131,8 +132,15 @@ class MessageFatesTest {
   @Test
   @MayWarn("lock=x .*hold lost")
   void reply_afterTheLease_isNoHold() throws Exception {
-    LockOptions brief = LockOptions.builder().leaseFor(Duration.ofMillis(500)).build();
     Holdfast client = REDIS.through(Duration.ofSeconds(2));
+    Rounds.untilShown(
+        LockOptions.builder().leaseFor(Duration.ofMillis(500)).build(),
+        brief -> replyAfterTheLeaseIsNoHold(client, brief));
+  }
+
+  /** Returns false if the hold that comes in the end was over, on a machine that stands still, before it was looked at. */
+  private static boolean replyAfterTheLeaseIsNoHold(Holdfast client, LockOptions brief)
+      throws Exception {
     Catch late = REDIS.proxy().next("attempt", Fate.HOLD_REPLY);
     CompletableFuture<Hold> asked = client.lock("x", brief).acquireAsync();
     Await.value(late.answered());
@@ -145,9 +153,15 @@ class MessageFatesTest {
     REDIS.assertHeldBy(rival);
     assertThat(rival.release()).isTrue();
     Hold hold = Await.value(asked);
-    assertThat(hold.remaining()).isPositive();
-    REDIS.assertHeldBy(hold);
-    ProxiedRedis.release(hold);
+    RedisRecord record = RedisRecord.of(REDIS.redis(), "x");
+    boolean lasted = hold.isValid();
+    hold.close();
+    REDIS.awaitFree();
+    if (lasted) {
+      assertThat(record.claim()).isNotEmpty();
+      assertThat(record.revision()).isEqualTo(hold.token() >> 8);
+    }
+    return lasted;
   }
 
   /** How client and server are parted. */
