@@ -24,7 +24,6 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -41,12 +40,11 @@ class SqlDiskTest {
   private static final LockOptions BRIEF =
       LockOptions.builder().leaseFor(Duration.ofSeconds(2)).build();
 
-  private static StoreUnavailableException assertFull(Throwable e) {
+  private static void assertFull(Throwable e) {
     assertThat(e).isInstanceOf(StoreUnavailableException.class);
     StoreUnavailableException full = (StoreUnavailableException) e;
     assertThat(full.reason()).as(full.toString()).isEqualTo(Reason.FULL);
     assertThat(full).hasMessageContaining("no room left");
-    return full;
   }
 
   /** Long, so that few of them fill a page. */
@@ -78,11 +76,10 @@ class SqlDiskTest {
         Holdfast other = SqlUnderTest.patient(SqlUnderTest.uri(server)).build()) {
       List<Hold> granted = fill(server, client);
       String refused = name(granted.size());
-      assertThatThrownBy(() -> client.lock(refused, LONG).acquire(Duration.ofSeconds(3)))
-          .satisfies(SqlDiskTest::assertFull);
-      CompletableFuture<Hold> waiter =
-          other.lock(refused, LONG).acquireAsync(Duration.ofSeconds(3));
-      assertThat(Await.failure(waiter)).satisfies(SqlDiskTest::assertFull);
+      assertFull(Told.by(() -> client.lock(refused, LONG).acquire(Duration.ofSeconds(3))));
+      assertFull(Told.by(() -> {
+        throw Await.failure(other.lock(refused, LONG).acquireAsync(Duration.ofSeconds(3)));
+      }));
 
       server.makeRoomOnDisk();
       try (Hold next = client.lock(refused, LONG).acquire(Duration.ofSeconds(10))) {
@@ -149,8 +146,7 @@ class SqlDiskTest {
         Await.until("the loss is told", () -> lost.state() == HoldState.LOST);
         assertThat(lost.isValid()).isFalse();
         assertThatThrownBy(lost::ensureValid).isInstanceOf(HoldLostException.class);
-        assertThatThrownBy(() -> other.lock(name, LONG).acquire(Duration.ofSeconds(3)))
-            .satisfies(SqlDiskTest::assertFull);
+        assertFull(Told.by(() -> other.lock(name, LONG).acquire(Duration.ofSeconds(3))));
         looks.rollback();
       }
       server.makeRoomOnDisk();

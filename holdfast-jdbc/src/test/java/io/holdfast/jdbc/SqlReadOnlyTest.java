@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import io.holdfast.AcquireUnknownException;
 import io.holdfast.DistributedLock;
 import io.holdfast.Hold;
 import io.holdfast.HoldLostException;
@@ -21,9 +20,7 @@ import io.holdfast.testkit.sql.PostgresPair;
 import io.holdfast.testkit.sql.SqlKind;
 import io.holdfast.testkit.sql.SqlServer;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,8 +46,8 @@ class SqlReadOnlyTest {
   }
 
   private static void assertRefuses(DistributedLock lock) {
-    assertReadOnly(told(() -> lock.tryAcquire().isPresent()));
-    assertReadOnly(told(() -> {
+    assertReadOnly(Told.by(() -> lock.tryAcquire().isPresent()));
+    assertReadOnly(Told.by(() -> {
       long asked = System.nanoTime();
       Throwable thrown = catchThrowable(() -> lock.acquire(PATIENCE));
       assertThat(Duration.ofNanos(System.nanoTime() - asked))
@@ -58,14 +55,6 @@ class SqlReadOnlyTest {
           .isLessThan(PATIENCE.plusSeconds(5));
       throw thrown;
     }));
-  }
-
-  /** Returns what a call fails with that ends between two attempts: with one on its way, nobody knows. */
-  private static Throwable told(ThrowingCallable call) {
-    return Await.present("a call that ends between two attempts", () -> {
-      Throwable thrown = catchThrowable(call);
-      return thrown instanceof AcquireUnknownException ? Optional.empty() : Optional.of(thrown);
-    });
   }
 
   /** A refusal is an answer, which a busy machine may take a while to give: what is not answered is told otherwise. */
