@@ -52,6 +52,7 @@ class TiersTest {
       "io.holdfast.testkit.sql.DataFolderTest", "fills the folder itself",
       "io.holdfast.examples.OneDependencyTest", "has its server from Maven",
       "io.holdfast.jdbc.MissingServersTest", "is about servers that are not there",
+      "io.holdfast.jdbc.SqliteDeathTest", "asks whether root runs it",
       "io.holdfast.zookeeper.ZooKeeperContractTest", "has its server from Maven");
 
   private static final JavaClasses CLASSES = new ClassFileImporter().importPaths(folders());

@@ -2,9 +2,9 @@
 package io.holdfast.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.Holdfast;
+import io.holdfast.testkit.process.Needs;
 import java.io.File;
 import java.io.IOException;
 import java.net.URISyntaxException;
@@ -86,7 +86,7 @@ final class UserProject {
 
   /** Compiles the projects in a folder, with the Maven that runs this build, from what it has fetched already. */
   static void compile(Path folder, UserProject... projects) throws Exception {
-    assumeTrue(isPackaged(), "nothing is packaged: run verify");
+    Needs.that(isPackaged(), "nothing is packaged: run verify");
     Path published = folder.resolve("published");
     publish(published);
     for (UserProject each : projects) {

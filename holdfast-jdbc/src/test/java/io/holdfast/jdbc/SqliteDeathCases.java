@@ -35,8 +35,14 @@ abstract class SqliteDeathCases {
 
   /** Starts a process, and waits until it has done what it is to do. */
   Process holderOf(String address, String... what) throws Exception {
+    return holderBehind(List.of(), address, what);
+  }
+
+  /** As {@link #holderOf}, behind a command that becomes it. */
+  Process holderBehind(List<String> before, String address, String... what) throws Exception {
     Path done = folder.resolve("done-" + started++);
-    List<String> line = JavaProgram.commandLine(128, SqliteHolder.class, address, done.toString());
+    List<String> line = new ArrayList<>(before);
+    line.addAll(JavaProgram.commandLine(128, SqliteHolder.class, address, done.toString()));
     Collections.addAll(line, what);
     Path log = folder.resolve("log-" + started);
     Process process = new ProcessBuilder(line)

@@ -9,6 +9,7 @@ import io.holdfast.spi.Claim;
 import io.holdfast.spi.Kept;
 import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreException;
+import io.holdfast.testkit.process.Needs;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
@@ -16,12 +17,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A small disk of its own, that can be filled and made read-only. Needs the right to mount, else it is skipped. */
+/** A small disk of its own, that can be filled and made read-only. Needs the right to mount. */
 @Tag("all")
 class SqliteDiskTest {
   @TempDir
@@ -45,7 +45,7 @@ class SqliteDiskTest {
     } catch (IOException e) {
       mounted = false;
     }
-    Assumptions.assumeTrue(mounted, "may not mount");
+    Needs.that(mounted, "a full disk is not tested: this user may not mount one");
     try {
       test.run(disk);
     } finally {
