@@ -70,7 +70,7 @@ class NetworkFaultsTest {
   }
 
   private Holdfast client(String servers) {
-    Holdfast client = Holdfast.builder()
+    Holdfast client = ZooKeeperUnderTest.patient()
         .store("zookeeper://" + servers + root + "?holdfast.tick=" + ZooKeeperServer.TICK_MILLIS
             + "ms")
         .storeRetryFor(Duration.ofSeconds(100))
@@ -119,7 +119,7 @@ class NetworkFaultsTest {
     tunnel.stall();
     assertEquals(HoldState.LOST, await(whenGranted));
     tunnel.heal();
-    Hold again = await(cut.lock("a", BRIEF).acquireAsync());
+    Hold again = await(cut.lock("a").acquireAsync());
     assertTrue(again.token() > hold.token());
     assertTrue(again.release());
   }
@@ -133,7 +133,7 @@ class NetworkFaultsTest {
   void noSignOfLife_isAtRiskAndThenLostInTime() throws Exception {
     List<HoldState> told = new CopyOnWriteArrayList<>();
     CompletableFuture<Long> lostAt = new CompletableFuture<>();
-    Holdfast mine = Holdfast.builder()
+    Holdfast mine = ZooKeeperUnderTest.patient()
         .store("zookeeper://127.0.0.1:" + tunnel.port() + root + "?holdfast.tick=1s")
         .listener(event -> {
           if (event instanceof LockEvent.AtRisk) {
@@ -156,7 +156,7 @@ class NetworkFaultsTest {
         LossReason.LEASE_ENDED,
         assertThrows(HoldLostException.class, hold::ensureValid).reason());
     tunnel.heal();
-    Hold again = await(mine.lock("a", BRIEF).acquireAsync());
+    Hold again = await(mine.lock("a").acquireAsync());
     assertEquals(HoldState.LOST, hold.state());
     assertTrue(again.token() > hold.token());
     assertTrue(again.release());
@@ -257,11 +257,11 @@ class NetworkFaultsTest {
           StoreUnavailableException.class,
           () -> minority.lock("b", NOT_SO_BRIEF).tryAcquire().isPresent());
       assertFalse(hold.isValid());
-      try (Hold served = majority.lock("b", BRIEF).acquire()) {
+      try (Hold served = majority.lock("b").acquire()) {
         assertTrue(served.isValid());
       }
       ensemble.heal();
-      Hold again = await(minority.lock("a", NOT_SO_BRIEF).acquireAsync());
+      Hold again = await(minority.lock("a").acquireAsync());
       assertTrue(again.token() > hold.token());
       assertTrue(again.release());
       ensemble.servers().stream().filter(each -> each != cut).forEach(ZooKeeperServer::kill);

@@ -43,9 +43,6 @@ import org.junit.jupiter.api.Timeout;
 class ZooKeeperFaultsTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
 
-  private static final LockOptions SHORT =
-      LockOptions.builder().leaseFor(Duration.ofSeconds(4)).build();
-
   private final ZooKeeperServer server = ZooKeeperUnderTest.server();
   private final String root = "/faults/" + ROOTS.incrementAndGet();
   private final ZooKeeperSettings settings = ZooKeeperSettings.defaults().withRoot(root);
@@ -59,8 +56,14 @@ class ZooKeeperFaultsTest {
         CuratorFrameworkFactory.newClient(server.address(), 40_000, 20_000, new RetryOneTime(100));
     curator.start();
     curator.blockUntilConnected();
-    mine = Holdfast.builder().store(ZooKeeperStore.using(curator, settings)).build();
-    other = Holdfast.connect("zookeeper://" + server.address() + root);
+    mine = ZooKeeperUnderTest.patient()
+        .store(ZooKeeperStore.using(curator, settings))
+        .build();
+    other = connect(server.address() + root);
+  }
+
+  private static Holdfast connect(String address) {
+    return ZooKeeperUnderTest.patient().store("zookeeper://" + address).build();
   }
 
   @AfterEach
@@ -150,7 +153,7 @@ class ZooKeeperFaultsTest {
   void brokenConnection_isAtRiskThenHeldAgain() throws Exception {
     CompletableFuture<Boolean> atRisk = new CompletableFuture<>();
     mine.close();
-    mine = Holdfast.builder()
+    mine = ZooKeeperUnderTest.patient()
         .store(ZooKeeperStore.using(curator, settings))
         .listener(event -> {
           if (event instanceof LockEvent.AtRisk) {
@@ -196,7 +199,7 @@ class ZooKeeperFaultsTest {
   /** A client that we were given stays open, and its namespace is kept to. */
   @Test
   void givenClient_staysOpen() throws Exception {
-    try (Holdfast spaced = Holdfast.builder()
+    try (Holdfast spaced = ZooKeeperUnderTest.patient()
         .store(ZooKeeperStore.using(
             curator.usingNamespace(root.substring(1)),
             ZooKeeperSettings.defaults().withRoot("/inner")))
@@ -231,7 +234,7 @@ class ZooKeeperFaultsTest {
   @Test
   @Warns("lock=a .*hold lost")
   void namespacedClientClosed_isNoticed() throws Exception {
-    try (Holdfast spaced = Holdfast.builder()
+    try (Holdfast spaced = ZooKeeperUnderTest.patient()
         .store(ZooKeeperStore.using(
             curator.usingNamespace(root.substring(1)),
             ZooKeeperSettings.defaults().withRoot("/inner")))
@@ -284,13 +287,13 @@ class ZooKeeperFaultsTest {
   @Test
   void login_keepsOthersOut() throws Exception {
     String address = server.address() + root + "-closed";
-    try (Holdfast closed = Holdfast.connect("zookeeper://ann:s%40cret@" + address);
+    try (Holdfast closed = connect("ann:s%40cret@" + address);
         Hold hold = closed.lock("a").acquire()) {
       assertTrue(hold.isValid());
       assertThrows(
           HoldfastException.class,
           () -> Holdfast.connect("zookeeper://" + address).close());
-      try (Holdfast same = Holdfast.connect("zookeeper://ann:s%40cret@" + address)) {
+      try (Holdfast same = connect("ann:s%40cret@" + address)) {
         assertTrue(same.lock("a").tryAcquire().isEmpty());
       }
     }
@@ -299,7 +302,7 @@ class ZooKeeperFaultsTest {
   /** A kept lock is not a waiter's when the holder's node goes: it waits on, until the time has come. */
   @Test
   void keptLock_isNotGrantedByTheDeletion() throws Exception {
-    LockOptions kept = SHORT.toBuilder().holdAtLeast(Duration.ofMinutes(5)).build();
+    LockOptions kept = LockOptions.builder().holdAtLeast(Duration.ofMinutes(5)).build();
     Hold hold = other.lock("a", kept).acquire();
     CompletableFuture<Hold> waiter = mine.lock("a").acquireAsync();
     awaitWaiters(1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.zookeeper;
 
+import io.holdfast.Holdfast;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.contract.Capability;
@@ -24,6 +25,11 @@ final class ZooKeeperUnderTest implements StoreUnderTest {
 
   static ZooKeeperServer server() {
     return SHARED.get();
+  }
+
+  /** Begins a client whose requests last longer than a busy machine stands still: an answer is what a test looks at. */
+  static Holdfast.Builder patient() {
+    return Holdfast.builder().requestTimeout(Duration.ofSeconds(5));
   }
 
   @Override
