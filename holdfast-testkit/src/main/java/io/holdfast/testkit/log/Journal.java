@@ -17,7 +17,10 @@ import java.util.logging.SimpleFormatter;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Takes what Holdfast logs in this JVM, and gives each line to the tests that it may come from. */
+/**
+ * Takes what is logged in this JVM, and gives each line to the tests that it may come from. What Holdfast logs is judged; what
+ * drivers log is kept alone, for a test that fails.
+ */
 final class Journal extends Handler {
   private static final Pattern LOCK = Pattern.compile("lock=\"?(\\S+?)\"?(?:[:,\\s]|$)");
 
@@ -29,10 +32,20 @@ final class Journal extends Handler {
 
   private static final Formatter MESSAGES = new SimpleFormatter();
 
+  private static final String OURS = "io.holdfast";
+
+  /** What JUnit warns of is how the tests are written: no failure of a test would show it. */
+  private static final String OF_JUNIT = "org.junit.";
+
   private static final Journal ONLY = new Journal();
 
   /** Held: a logger that is not forgets its handlers. */
-  private final Logger logger = Logger.getLogger("io.holdfast");
+  private final Logger ours = Logger.getLogger(OURS);
+
+  private final Logger all = Logger.getLogger("");
+
+  /** What has printed until now. */
+  private final List<Handler> printers = List.of(all.getHandlers());
 
   private final Set<Announcements> tests = new LinkedHashSet<>();
   private final Set<Announcements> classes = new LinkedHashSet<>();
@@ -41,8 +54,10 @@ final class Journal extends Handler {
   private final Map<String, Announcements> ended = new HashMap<>();
 
   private Journal() {
-    logger.setUseParentHandlers(false);
-    logger.addHandler(this);
+    ours.setUseParentHandlers(false);
+    ours.addHandler(this);
+    printers.forEach(all::removeHandler);
+    all.addHandler(this);
   }
 
   static Journal only() {
@@ -69,10 +84,26 @@ final class Journal extends Handler {
   }
 
   @Override
-  public synchronized void publish(LogRecord line) {
+  public void publish(LogRecord line) {
+    // Not under our lock: what a driver logs may take one of its own to be written as text.
     String message = MESSAGES.formatMessage(line);
+    String logger = String.valueOf(line.getLoggerName());
+    if (logger.equals(OURS) || logger.startsWith(OURS + ".")) {
+      judge(line, message, text(line, message));
+    } else if (logger.startsWith(OF_JUNIT) || !isKept(text(line, logger + ": " + message))) {
+      printers.forEach(each -> each.publish(line));
+    }
+  }
+
+  /** Keeps what is not ours for the tests that run, between tests for the classes; says whether there are any. */
+  private synchronized boolean isKept(String text) {
+    Set<Announcements> around = tests.isEmpty() ? classes : tests;
+    around.forEach(each -> each.keep(text));
+    return !around.isEmpty();
+  }
+
+  private synchronized void judge(LogRecord line, String message, String text) {
     Set<Announcements> concerned = concerned(message);
-    String text = text(line, message);
     concerned.forEach(each -> each.keep(text));
     if (line.getLevel().intValue() < Level.WARNING.intValue()
         || OF_THE_MACHINE.matcher(message).find()) {

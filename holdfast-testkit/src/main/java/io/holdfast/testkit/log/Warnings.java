@@ -14,7 +14,8 @@ import org.opentest4j.AssertionFailedError;
 
 /**
  * Judges what Holdfast logs while tests run: a warning that a test has not announced, with {@link Warns} or {@link MayWarn},
- * fails it, and so does an announced one that does not come. What was logged while a test ran is printed only if it fails.
+ * fails it, and so does an announced one that does not come. What was logged while a test ran is printed only if it fails; so is
+ * what drivers log to {@code java.util.logging}, which is not judged.
  *
  * <p>Works where JUnit finds extensions by itself ({@code junit.jupiter.extensions.autodetection.enabled=true}) and
  * {@code holdfast.warnings=judged}, another configuration parameter of JUnit's, asks for it; elsewhere it does nothing.
@@ -72,6 +73,9 @@ public final class Warnings
         context.getStore(OURS).remove(context.getUniqueId(), Announcements.class);
     if (around != null) {
       Journal.only().closedClass(around);
+      if (context.getExecutionException().isPresent() || !around.unannounced().isEmpty()) {
+        Journal.print(context.getDisplayName(), around.lines());
+      }
       requireAnnounced(around);
     }
   }

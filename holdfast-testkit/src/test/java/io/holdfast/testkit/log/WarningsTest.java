@@ -4,6 +4,9 @@ package io.holdfast.testkit.log;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectMethod;
 
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.logging.Level;
 import java.util.logging.Logger;
@@ -11,6 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.api.parallel.Resources;
 import org.junit.platform.launcher.LauncherDiscoveryRequest;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
@@ -19,6 +24,7 @@ import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 /** A warning that no test has announced fails the test that it belongs to, and no other. */
 class WarningsTest {
   private static final Logger LOGGER = Logger.getLogger("io.holdfast");
+  private static final Logger OF_A_DRIVER = Logger.getLogger("a.driver");
 
   @Test
   void unannounced_fails() {
@@ -83,6 +89,29 @@ class WarningsTest {
     assertThat(mine.lines()).hasSize(1);
   }
 
+  /** What a driver warns of fails no test, and is printed with one that fails for another reason, and with no other. */
+  @Test
+  @ResourceLock(Resources.SYSTEM_ERR)
+  void ofADriver_isPrintedWithAFailureOnly() {
+    PrintStream before = System.err;
+    ByteArrayOutputStream printed = new ByteArrayOutputStream();
+    System.setErr(new PrintStream(printed, true, StandardCharsets.UTF_8));
+    try {
+      assertThat(failure("ofADriver", "judged")).isEmpty();
+      assertThat(printed.toString(StandardCharsets.UTF_8)).isEmpty();
+      assertThat(failure("ofADriverInAFailure", "judged")).hasValue("for another reason");
+      assertThat(printed.toString(StandardCharsets.UTF_8)).isEqualToNormalizingNewlines("""
+              logged in ofADriverInAFailure():
+              WARNING a.driver: cannot reconnect
+              INFO a.driver: reconnected
+              """);
+    } finally {
+      System.setErr(before);
+    }
+    // the console of java.util.logging keeps the stream that was there when it began
+    assertThat(Logger.getLogger("").getHandlers()).containsExactly(Journal.only());
+  }
+
   private static Announcements opened(String locks) {
     Announcements announcements = new Announcements();
     announcements.locksBeginWith(locks);
@@ -138,6 +167,18 @@ class WarningsTest {
     @Test
     void late() {
       LOGGER.log(Level.WARNING, "the timer ran {0} ms late: the process was paused", 1_500);
+    }
+
+    @Test
+    void ofADriver() {
+      OF_A_DRIVER.warning("cannot reconnect");
+    }
+
+    @Test
+    void ofADriverInAFailure() {
+      OF_A_DRIVER.warning("cannot reconnect");
+      OF_A_DRIVER.log(Level.INFO, "{0}", "reconnected");
+      throw new IllegalStateException("for another reason");
     }
 
     @Test
