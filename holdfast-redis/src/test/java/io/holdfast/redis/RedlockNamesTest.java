@@ -4,6 +4,7 @@ package io.holdfast.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Hold;
+import io.holdfast.HoldState;
 import io.holdfast.Holdfast;
 import io.holdfast.HoldfastException;
 import io.holdfast.LockOptions;
@@ -128,6 +129,18 @@ class RedlockNamesTest {
     awaitAsked(0);
     names.get(1).leadTo(nodes.server(0).port());
     assertRecovers();
+  }
+
+  /** One server of three does not keep a lock: the other two could give it to another client. */
+  @Test
+  @Warns({"are one and the same server, which has one vote", "hold lost: LEASE_ENDED"})
+  void nameThatLeadsToAnothersServer_renewsNothing() throws Exception {
+    connect();
+    awaitAll();
+    Hold hold = client.lock("y", SHORT).acquire(Duration.ofMinutes(1));
+    nodes.server(2).kill();
+    lead(1, 0);
+    Await.until("it is lost", () -> hold.state() == HoldState.LOST);
   }
 
   private void awaitAll() {
