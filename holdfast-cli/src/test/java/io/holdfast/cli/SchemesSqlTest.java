@@ -13,9 +13,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -69,7 +67,7 @@ class SchemesSqlTest {
       tables.forEach(table -> server.execute("DROP TABLE IF EXISTS " + table));
       try (Connection a = server.connect();
           Connection b = server.connect()) {
-        replay(block, Map.of("A", a, "B", b), server, kind);
+        replay(block, a, b, server, kind);
       } finally {
         tables.forEach(table -> server.execute("DROP TABLE IF EXISTS " + table));
       }
@@ -77,20 +75,17 @@ class SchemesSqlTest {
   }
 
   private static void replay(
-      String block, Map<String, Connection> consoles, SqlServer server, SqlKind kind)
-      throws IOException {
-    Map<String, CompletableFuture<String>> waiting = new HashMap<>();
+      String block, Connection a, Connection b, SqlServer server, SqlKind kind) throws IOException {
+    List<CompletableFuture<String>> waiting = new ArrayList<>();
     List<String> wrong = new ArrayList<>();
     for (String line : block.lines().toList()) {
       Matcher parts = LINE.matcher(line);
       assertThat(parts.matches())
           .as("a console, a statement and its effect: %s", line)
           .isTrue();
-      String console = parts.group(1);
-      Connection connection = consoles.get(console);
+      Connection connection = parts.group(1).equals("A") ? a : b;
       if (parts.group(3).equals("waits")) {
-        waiting.put(
-            console, CompletableFuture.supplyAsync(() -> shown(connection, parts.group(2))));
+        waiting.add(CompletableFuture.supplyAsync(() -> shown(connection, parts.group(2))));
         Await.until(
             line, () -> !server.query(waits(kind)).equals(List.of("0")), () -> "it does not wait");
         continue;
@@ -100,7 +95,7 @@ class SchemesSqlTest {
         wrong.add(line + " -> " + shown);
       }
       if (parts.group(2).equals("COMMIT;")) {
-        waiting.values().forEach(CompletableFuture::join);
+        waiting.forEach(CompletableFuture::join);
       }
     }
     assertThat(wrong).isEmpty();
