@@ -40,7 +40,7 @@ class SchemesTest {
   final Processes processes = new Processes();
 
   /** A command of the page, and what it is to end with. */
-  private record Shown(List<String> options, String outcome) {
+  record Shown(List<String> options, String outcome) {
     static Shown of(MatchResult found) {
       List<String> words = Arrays.stream(found.group(1).split(" "))
           .map(word -> word.replace("'", ""))
@@ -179,7 +179,7 @@ class SchemesTest {
   }
 
   /** Servers of ours in place of those that the page names. */
-  private record Place(String uri, Runnable end) implements AutoCloseable {
+  record Place(String uri, Runnable end) implements AutoCloseable {
     static Place of(String store) {
       String scheme = store.substring(0, store.indexOf("://"));
       String parameters = store.contains("?") ? store.substring(store.indexOf('?')) : "";
