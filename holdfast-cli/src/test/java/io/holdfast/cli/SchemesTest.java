@@ -34,7 +34,7 @@ class SchemesTest {
   /** How many seeds a flawed scheme may take to be caught. */
   private static final int SEEDS = 5;
 
-  private static final int AT_ONCE = 4;
+  private static final int AT_ONCE = 2;
 
   @RegisterExtension
   final Processes processes = new Processes();

@@ -4,6 +4,7 @@ package io.holdfast.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Holder;
+import io.holdfast.LockInfo;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
@@ -42,12 +43,16 @@ class RenewalsTest {
   }
 
   private Claim claim(String name, int number) {
+    return claim(name, number, Duration.ofMinutes(1));
+  }
+
+  private Claim claim(String name, int number, Duration lease) {
     return new Claim(
         new ClaimId(start.runtime().client(), number),
         LockKey.of(name),
         1,
         1,
-        Duration.ofMinutes(1),
+        lease,
         false,
         new Holder("tester", "host", 1, "main", ""));
   }
@@ -106,6 +111,32 @@ class RenewalsTest {
     assertThat(kept.get(waiting[0].id())).isEqualTo(new Kept.Unknown());
     assertThat(kept.get(waiting[1].id())).isEqualTo(new Kept.Unknown());
     assertThat(kept.get(waiting[2].id())).isEqualTo(new Kept.Queued());
+  }
+
+  /** What has ended in the store stays so, though no other claim has come since. */
+  @Test
+  void leaseThatIsOver_isNotRenewed() {
+    Claim brief = claim("over", 1, Duration.ofMillis(100));
+    assertThat(ask(brief, Mode.TRY)).isInstanceOf(Answer.Granted.class);
+    Await.until(
+        "its lease is over",
+        () -> Await.value(store.inspect(brief.name())).filter(LockInfo::isTaken).isEmpty());
+    assertThat(Await.value(store.keep(List.of(brief)))).containsEntry(brief.id(), new Kept.Gone());
+  }
+
+  /** Else the next release would hand the lock over to a claim that had it already. */
+  @Test
+  void waiterThatIsGrantedByItsRenewal_leavesTheQueue() {
+    held("lost", 1);
+    Claim waits = claim("lost", 2);
+    assertThat(ask(waits, Mode.QUEUE)).isInstanceOf(Answer.Busy.class);
+    // the holder's record is gone, as after a restart that has kept the queue
+    server.call(redis -> redis.del("holdfast:{lost}"));
+    assertThat(Await.value(store.keep(List.of(waits))).get(waits.id()))
+        .isInstanceOf(Kept.Held.class);
+    long waiting =
+        server.call(redis -> redis.zcard("holdfast:{lost}:q") + redis.hlen("holdfast:{lost}:w"));
+    assertThat(waiting).isZero();
   }
 
   /** A claim that cannot wait for that leaves no queue behind, which would stay for ever. */
