@@ -24,6 +24,8 @@ failed=0
 end_part() {
   local left=15
   [ -n "$running" ] || return 0
+  # a second Ctrl-C must not end this in the middle
+  trap '' HUP INT TERM
   kill -- "-$running" 2>/dev/null
   while [ $left -gt 0 ] && kill -0 -- "-$running" 2>/dev/null; do
     sleep 1

@@ -37,7 +37,7 @@ PARTLY = ("-Dtest=", "-Dgroups=", "-pl", "--projects", "-rf", "--resume-from")
 # As java.util.logging prints it, and as the test kit does where no test can be blamed (Journal). If the timer ran late, the machine was
 # slow; and the processes of a verification, whose locks have a name of their own, are stopped and cut off on purpose.
 WARNING = re.compile(r"^(?:.* (?P<by>io\.holdfast\.[\w.$]+) [\w$<>]+\n(?:WARNING|SEVERE):|warning of no test: (?:WARNING|SEVERE))"
-                     r" (?!the timer ran .* late:|lock=holdfast-verify/)(?P<said>.*)$", re.MULTILINE)
+                     r" (?!the timer ran .* late:|lock=holdfast-verify/.*(?:hold lost|did not confirm its end))(?P<said>.*)$", re.MULTILINE)
 
 
 def read(root, folder, since):

@@ -32,6 +32,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -70,6 +71,10 @@ final class VerifyCommand implements Callable<Integer> {
   private static final int REMARKS_ON_UNSAFE = 23;
   private static final int MOST_SAID = 10;
   private static final int VERSION_SECONDS = 10;
+
+  /** The subjects under which a store's doctor names its servers, and what they are. */
+  private static final Pattern VERSION = Pattern.compile("(server|version)( .*)?|member .*|SQLite");
+
   private static final String INDENT = "      ";
   private static final String PAGE = "docs/schemes.md";
 
@@ -361,9 +366,8 @@ final class VerifyCommand implements Callable<Integer> {
     versions.add(Runtime.getRuntime().availableProcessors() + " processors");
     try {
       opened.diagnose().toCompletableFuture().get(VERSION_SECONDS, TimeUnit.SECONDS).stream()
-          .filter(each -> each.subject().equals("version")
-              || each.subject().equals("server")
-              || each.subject().startsWith("member"))
+          .filter(each -> each.level() == Finding.Level.OK)
+          .filter(each -> VERSION.matcher(each.subject()).matches())
           .map(Finding::message)
           .forEach(versions::add);
     } catch (ExecutionException | TimeoutException e) {
@@ -372,14 +376,21 @@ final class VerifyCommand implements Callable<Integer> {
     return versions;
   }
 
-  /** The command that does the same again; a password is left out. */
+  /** The command that does the same again. Parameters of the address may be secrets: "?..." stands for them. */
   private String again(StoreChoice choice, VerifySettings settings) {
-    return "holdfast verify --store '" + choice + "'"
+    String address = choice + (choice.uri().contains("?") ? "?..." : "");
+    return "holdfast verify --store '" + address.replace("'", "'\\''") + "'"
         + (settings.protocol() == Protocol.HOLDFAST
             ? ""
             : " --protocol " + settings.protocol().label())
         + " --duration " + settings.duration().toMillis() + "ms --clients " + settings.clients()
-        + " --lease " + settings.lease().toMillis() + "ms --faults " + String.join(",", faults)
+        + " --lease " + settings.lease().toMillis() + "ms --faults "
+        + (settings.faults().isEmpty()
+            ? "none"
+            : settings.faults().stream()
+                .sorted()
+                .map(Fault::label)
+                .collect(Collectors.joining(",")))
         + " --seed " + settings.seed();
   }
 

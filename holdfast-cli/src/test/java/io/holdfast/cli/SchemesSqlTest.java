@@ -91,12 +91,15 @@ class SchemesSqlTest {
             line, () -> !server.query(waits(kind)).equals(List.of("0")), () -> "it does not wait");
         continue;
       }
+      if (parts.group(2).equals("COMMIT;")) {
+        assertThat(waiting).as(line).noneMatch(CompletableFuture::isDone);
+      }
       String shown = shown(connection, parts.group(2));
       if (!shown.equals(parts.group(3))) {
         wrong.add(line + " -> " + shown);
       }
       if (parts.group(2).equals("COMMIT;")) {
-        waiting.forEach(CompletableFuture::join);
+        assertThat(waiting).allMatch(each -> each.join().equals("1 row"));
       }
     }
     assertThat(wrong).isEmpty();

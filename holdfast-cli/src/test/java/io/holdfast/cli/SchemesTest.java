@@ -76,6 +76,8 @@ class SchemesTest {
       boolean joins = last.size() % AT_ONCE != 0
           && !each.passes()
           && !last.get(0).passes()
+          // those of SQL share a table, which the first one that ends takes away
+          && !each.option("--store").startsWith("jdbc:")
           && last.get(0).option("--store").equals(each.option("--store"));
       if (!joins) {
         batches.add(new ArrayList<>());
@@ -89,7 +91,8 @@ class SchemesTest {
   @MethodSource("batches")
   void command_endsAsThePageSays(List<Shown> batch) {
     try (Place place = Place.of(batch.get(0).option("--store"))) {
-      List<Job> jobs = batch.stream().map(shown -> run(shown, place.uri, 0)).toList();
+      List<Job> jobs =
+          batch.stream().map(shown -> run(shown, place.uri, firstSeed(shown))).toList();
       for (int i = 0; i < jobs.size(); i++) {
         Job job = jobs.get(i);
         if (batch.get(i).passes()) {
@@ -106,11 +109,16 @@ class SchemesTest {
   /** The first run that was broken as the page says: this one, or one with another seed. */
   private Job caught(Job first, Shown shown, String uri) {
     Job job = first;
-    for (int seed = 1; !isBroken(job, shown); seed++) {
-      assertThat(seed).as("a seed that does not catch it: %s", job).isLessThanOrEqualTo(SEEDS);
-      job = run(shown, uri, seed);
+    for (int i = 1; !isBroken(job, shown); i++) {
+      assertThat(i).as("a seed that does not catch it: %s", job).isLessThanOrEqualTo(SEEDS);
+      job = run(shown, uri, firstSeed(shown) + i);
     }
     return job;
+  }
+
+  /** The names of the locks are made from the seed: two schemes on one server must not meet. */
+  private static int firstSeed(Shown shown) {
+    return 100 * (shown.passes() ? 0 : Protocol.of(shown.option("--protocol")).ordinal());
   }
 
   private void check(Job job, Protocol protocol) {
@@ -133,7 +141,7 @@ class SchemesTest {
         .findAny()
         .orElseThrow();
     String uri = SqlKind.MYSQL.shared().storeUri();
-    check(caught(run(shown, uri, 0), shown, uri), Protocol.SQL_NO_OWNER);
+    check(caught(run(shown, uri, firstSeed(shown)), shown, uri), Protocol.SQL_NO_OWNER);
   }
 
   /** What a run prints leads to the page, where each flawed scheme has a place and a command, in the order of the list. */

@@ -205,7 +205,9 @@ class VerifyCommandTest {
     var server = SqlKind.MARIADB.shared();
     server.execute(
         "CREATE TABLE IF NOT EXISTS holdfast_verify_textbook (name varchar(200) PRIMARY KEY, ends timestamp(6) NOT NULL,"
-            + " CHECK (name = ''))");
+            + " CHECK (name = ''))",
+        // it is not empty, so that it is not taken away
+        "INSERT IGNORE INTO holdfast_verify_textbook VALUES ('', current_timestamp(6))");
     Job job = processes.verify(
         server.storeUri(),
         "--protocol",
@@ -218,5 +220,6 @@ class VerifyCommandTest {
         "none");
     assertThat(job.exitCode()).as(job::toString).isEqualTo(3);
     assertThat(job.stdout()).contains("INCONCLUSIVE: no process ever got a lock");
+    server.execute("DROP TABLE holdfast_verify_textbook");
   }
 }

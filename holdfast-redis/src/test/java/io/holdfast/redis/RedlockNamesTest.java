@@ -141,6 +141,7 @@ class RedlockNamesTest {
     nodes.server(2).kill();
     lead(1, 0);
     Await.until("it is lost", () -> hold.state() == HoldState.LOST);
+    awaitAsked(1);
   }
 
   private void awaitAll() {

@@ -81,10 +81,9 @@ public enum Invariant {
       case I3 -> fact.what() == What.ACQUIRED && fact.token() != 0;
       case I4 -> fact.what() == What.ACCEPTED || fact.what() == What.REFUSED;
       case I5 -> quiet && fact.what() == What.ACQUIRED;
+      // an essay's lock does not look whose it is when it is released
       case I6 ->
-        fact.what() == What.RELEASED
-            || fact.what() == What.NOT_MINE
-            || fact.what() == What.TOO_LATE;
+        fact.token() != 0 && (fact.what() == What.RELEASED || fact.what() == What.NOT_MINE);
       case I7 -> fact.what() == What.LOOKED_FOR;
       case I8 -> fact.what() == What.RENEWED || fact.what() == What.RENEWED_WRONGLY;
       case I9 -> fact.what() == What.LOST || fact.what() == What.INVALID;

@@ -19,6 +19,12 @@ import java.util.stream.Stream;
 /** The essays' locks in a table, written as the essays have them, flaws included: see {@link Protocol}. */
 final class SqlLocker implements Locker, Protocol.Cleaning {
   private static final String TABLE = "holdfast_verify_textbook";
+
+  /** Classes of SQLState. */
+  private static final String KEY_IS_THERE = "23";
+
+  private static final String ROLLED_BACK = "40";
+
   private static final long SLOW_NETWORK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
   private final Ticker ticker = Ticker.system();
@@ -77,7 +83,11 @@ final class SqlLocker implements Locker, Protocol.Cleaning {
       TextbookGrip grip = () -> giveBack("DELETE FROM " + TABLE + " WHERE name = ?", name);
       return Optional.of(grip);
     } catch (SQLException e) {
-      // the row is there: another client has the lock
+      String state = String.valueOf(e.getSQLState());
+      if (!state.startsWith(KEY_IS_THERE) && !state.startsWith(ROLLED_BACK)) {
+        throw new IllegalStateException(e);
+      }
+      // another client has the lock
       return Optional.empty();
     }
   }
@@ -139,7 +149,16 @@ final class SqlLocker implements Locker, Protocol.Cleaning {
   @Override
   public void remove(List<String> locks) {
     try (Statement statement = connection.createStatement()) {
-      statement.execute("DROP TABLE IF EXISTS " + TABLE);
+      for (String each : locks) {
+        update("DELETE FROM " + TABLE + " WHERE name = ?", each);
+      }
+      boolean isEmpty;
+      try (ResultSet rows = statement.executeQuery("SELECT count(*) FROM " + TABLE)) {
+        isEmpty = rows.next() && rows.getLong(1) == 0;
+      }
+      if (isEmpty) {
+        statement.execute("DROP TABLE IF EXISTS " + TABLE);
+      }
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }

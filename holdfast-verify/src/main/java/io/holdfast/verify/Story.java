@@ -51,7 +51,7 @@ final class Story {
   }
 
   /**
-   * What is told of a long story: how it began, who came in between, and its end; each gap is a line of its own. The first
+   * What is told of a long story: how it began, the grant that came in between, and its end; each gap is a line of its own. The first
    * lines are those of the violator.
    */
   private static Set<Fact> kept(List<Fact> told, Fact end) {

@@ -122,6 +122,10 @@ public final class Verification {
   }
 
   private void work() throws IOException, InterruptedException {
+    if (settings.protocol() != Protocol.HOLDFAST) {
+      // of a run with this seed that was interrupted
+      settings.protocol().cleanUp(settings.uri(), locks);
+    }
     Resources resources = new Resources(journal);
     try (Crew crew = new Crew(settings, journal, resources, locks, random.split());
         Failovers failovers =

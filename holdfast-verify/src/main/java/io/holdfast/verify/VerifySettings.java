@@ -94,8 +94,12 @@ public record VerifySettings(
     /** The replicas fall behind by a lease, and the sentinels are asked for a failover: of the server that is named. */
     FAILOVER;
 
-    /** Its name for people. */
-    String label() {
+    /**
+     * Returns its name for people.
+     *
+     * @return for example {@code pause}
+     */
+    public String label() {
       return name().toLowerCase(Locale.ROOT);
     }
 

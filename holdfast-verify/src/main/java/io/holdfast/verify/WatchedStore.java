@@ -21,6 +21,7 @@ import io.holdfast.spi.StoreRuntime;
 import io.holdfast.spi.StoreTraits;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -81,23 +82,26 @@ final class WatchedStore implements LockStore {
   @Override
   public CompletionStage<Map<ClaimId, Kept>> keep(Collection<Claim> claims) {
     long now = ticker.nanos();
+    List<String> wrong = new ArrayList<>();
     for (Claim each : claims) {
       long requestTakes = Math.min(requestNanos, each.lease().toNanos() / THIRD);
       // one may be on its way here when the end begins: an engine that goes on to renew is meant
       Long ended = endingSince.get(each.id());
       Long before = underWaySince.put(each.id(), now);
       if (ended != null && now - ended > requestTakes) {
-        renewals.sentWrongly("renewed after its end was begun: " + each.id());
+        wrong.add("renewed after its end was begun: " + each.id());
       } else if (before != null && now - before < requestTakes / HALF) {
-        renewals.sentWrongly("renewed while a renewal was under way: " + each.id());
-      } else {
-        renewals.sent();
+        wrong.add("renewed while a renewal was under way: " + each.id());
       }
     }
-    return store
-        .keep(claims)
-        .whenComplete(
-            (kept, failure) -> claims.forEach(each -> underWaySince.remove(each.id(), (Long) now)));
+    CompletionStage<Map<ClaimId, Kept>> kept = store.keep(claims);
+    // told afterwards: it must not delay what it tells of
+    wrong.forEach(renewals::sentWrongly);
+    for (int right = claims.size() - wrong.size(); right > 0; right--) {
+      renewals.sent();
+    }
+    return kept.whenComplete(
+        (answer, failure) -> claims.forEach(each -> underWaySince.remove(each.id(), (Long) now)));
   }
 
   @Override

@@ -100,7 +100,8 @@ class ReportTest {
         .contains(
             "<h3>two holders at once (I1) at 2.500 s, worker 0.0, lock x, token 10: it believes in its hold, and worker 1.0 (hold 1) has the lock already</h3>",
             "<pre>a line\nand another</pre>",
-            "broken once");
+            "broken once",
+            "<td>only its holder ends a hold (I6)</td><td class=\"dim\">not looked at in this run</td>");
     assertThat(seen).contains("worker 0.0</text>", "worker 1.0</text>", "server</text>");
     assertThat(seen).contains("paused at 1500 ms", "cut at 1600 ms");
     Matcher culprit = CULPRIT.matcher(seen);
