@@ -123,6 +123,18 @@ class SchemesTest {
     return 100 * (1 + protocols.indexOf(shown.option("--protocol")));
   }
 
+  private void check(Job job, Protocol protocol) {
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(1);
+    assertThat(job.stdout())
+        .contains(protocol.text(), "Which process held the lock when:", "  <- ")
+        .endsWith("What to do instead: docs/schemes.md#" + protocol.label() + "\n");
+    assertThat(processes.read(protocol.label() + ".html"))
+        .contains("\"outcome\":\"BROKEN\"", "\"drawn\":[{\"from\":")
+        // nothing is fetched
+        .doesNotContain("src=", "href=", "@import")
+        .doesNotContain("\"DATA\"");
+  }
+
   /** The driver of the command serves MySQL too; the page shows PostgreSQL. */
   @Test
   void sqlScheme_onMySql() throws IOException {
