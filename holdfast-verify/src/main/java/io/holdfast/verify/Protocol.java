@@ -6,6 +6,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -121,6 +123,8 @@ public enum Protocol {
           + " long as the session: if the client is stopped for longer than the session's timeout, the server removes the"
           + " node, another client creates it, and the first one, which does not look whether its session has expired,"
           + " works on beside it.");
+
+  private static final long SLOW_NETWORK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
   private final Kind kind;
   private final @Nullable Invariant breaks;
@@ -249,6 +253,11 @@ public enum Protocol {
         cleaning.remove(locks);
       }
     }
+  }
+
+  /** What lies between two commands of a flawed lock, so that its flaw shows soon. */
+  static void passASlowNetwork() {
+    LockSupport.parkNanos(SLOW_NETWORK_NANOS);
   }
 
   /** A way to lock that leaves something behind. */

@@ -12,12 +12,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 
 /** The essays' locks on Redis, written as the essays have them, flaws included: see {@link Protocol}. */
 final class RedisLocker implements Locker, Protocol.Cleaning {
-  private static final long SLOW_NETWORK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
   private static final String OWN =
       "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0";
 
@@ -47,7 +44,7 @@ final class RedisLocker implements Locker, Protocol.Cleaning {
       case REDIS_SETNX_EXPIRE -> {
         boolean set = setNx(name, own);
         if (set) {
-          LockSupport.parkNanos(SLOW_NETWORK_NANOS);
+          Protocol.passASlowNetwork();
           redis.pexpire(name, lease.toMillis());
         }
         yield set;
@@ -91,7 +88,7 @@ final class RedisLocker implements Locker, Protocol.Cleaning {
     switch (protocol) {
       case REDIS_GET_DEL -> {
         if (own.equals(redis.get(name))) {
-          LockSupport.parkNanos(SLOW_NETWORK_NANOS);
+          Protocol.passASlowNetwork();
           redis.del(name);
         }
       }

@@ -8,7 +8,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -120,21 +119,19 @@ final class Report {
     return drawing(all, fact -> isFault(fact.what()), began, end, ",\"cut\":" + isCut);
   }
 
-  /** Violations of one lock that are in sight of each other are one picture. */
+  /** Violations of one lock that are in sight of each other are one picture; they come in the order of time. */
   static List<List<Violation>> pictures(List<Violation> violations) {
-    Map<String, List<Violation>> latest = new LinkedHashMap<>();
+    Map<String, List<Violation>> latest = new HashMap<>();
     List<List<Violation>> pictures = new ArrayList<>();
-    violations.stream()
-        .sorted(Comparator.comparingLong(each -> each.fact().at()))
-        .forEach(each -> {
-          List<Violation> one = latest.get(each.fact().lock());
-          if (one == null || each.fact().at() - one.get(0).fact().at() > AROUND_NANOS) {
-            one = new ArrayList<>();
-            latest.put(each.fact().lock(), one);
-            pictures.add(one);
-          }
-          one.add(each);
-        });
+    for (Violation each : violations) {
+      List<Violation> one = latest.get(each.fact().lock());
+      if (one == null || each.fact().at() - one.get(0).fact().at() > AROUND_NANOS) {
+        one = new ArrayList<>();
+        latest.put(each.fact().lock(), one);
+        pictures.add(one);
+      }
+      one.add(each);
+    }
     return pictures;
   }
 

@@ -12,8 +12,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /** The essays' locks in a table, written as the essays have them, flaws included: see {@link Protocol}. */
@@ -24,8 +22,6 @@ final class SqlLocker implements Locker, Protocol.Cleaning {
   private static final String KEY_IS_THERE = "23";
 
   private static final String ROLLED_BACK = "40";
-
-  private static final long SLOW_NETWORK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
   private final Ticker ticker = Ticker.system();
   private final Protocol protocol;
@@ -99,7 +95,7 @@ final class SqlLocker implements Locker, Protocol.Cleaning {
       return Optional.empty();
     }
     long own = free.getAsLong() + 1;
-    LockSupport.parkNanos(SLOW_NETWORK_NANOS);
+    Protocol.passASlowNetwork();
     // the flaw: AND version = the one that was read is missing
     update(
         "UPDATE " + TABLE + " SET version = " + own + ", ends = " + ends() + " WHERE name = ?",
