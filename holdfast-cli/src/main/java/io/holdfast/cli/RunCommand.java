@@ -31,9 +31,9 @@ import picocli.CommandLine.Parameters;
       "",
       "Examples:",
       "  holdfast run nightly -- ./backup.sh          wait for the lock, then run",
-      "  holdfast run -n -E 0 nightly ./backup.sh     skip quietly if another run has it (cron)",
-      "  holdfast run -w 5m --at-least 50m mail -- ./send-mail",
-      "                                               at most one success in 50 minutes, on all machines",
+      "  holdfast run -n nightly -- ./backup.sh       exit with 75 if another run has it",
+      "  holdfast run --store @/etc/holdfast.store -w 5m --at-least 50m -E 0 hourly-message -- /opt/send-message",
+      "                                               in the crontab of each machine: once an hour, on one of them",
       "  holdfast run --store @/etc/holdfast.store deploy -- sh -c './migrate && ./restart'",
       "",
       "Exit status: that of COMMAND (128+n if signal n ended it); 75 somebody else has the lock, 76 the hold was lost,"

@@ -6,13 +6,14 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 
-/** The line of a crontab, as it stands in this module's README, with its times scaled down. */
+/** The line of a crontab, as it stands in docs/cron.md, with its times scaled down. */
 @Tag("stores")
 class HourlyCrontabTest extends HourlyMessageCases {
   /** The first contact with the store is within the wait here; when it takes all of it, the answer is 69 and not 75. */
@@ -22,18 +23,35 @@ class HourlyCrontabTest extends HourlyMessageCases {
   @Override
   List<String> commandLine(int waitMillis) throws IOException {
     List<String> words = new ArrayList<>(List.of("io.holdfast.cli.Main"));
-    for (String word : crontab().split(" ", -1)) {
+    for (String word : Crontab.command().split(" ", -1)) {
       words.add(
           switch (word) {
+            case "@/etc/holdfast.store" -> "@" + store();
             case "5m" -> waitMillis + FIRST_CONTACT_MILLIS + "ms";
             case "50m" -> KEPT_MILLIS + "ms";
-            case "30s" -> LEASE_MILLIS + "ms";
-            case "send-message" -> sendMessage().toString();
+            case "/opt/send-message" -> sendMessage().toString();
             default -> word;
           });
     }
-    words.addAll(2, List.of("--store", "sqlite:" + folder.resolve("locks.db")));
+    words.remove("/usr/local/bin/holdfast");
+    // the line leaves the lease to the default
+    words.addAll(2, List.of("--lease", LEASE_MILLIS + "ms"));
     return javaOf(installed(), words.toArray(String[]::new));
+  }
+
+  /** With -E 0, cron has nothing to mail. */
+  @Override
+  int busyExit() {
+    return 0;
+  }
+
+  private Path store() throws IOException {
+    Path file = folder.resolve("holdfast.store");
+    if (!Files.exists(file)) {
+      Files.writeString(file, "sqlite:" + folder.resolve("locks.db") + "\n");
+      Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+    }
+    return file;
   }
 
   /** The class path without the tests: their loggers would stand before those that the command has where it is installed. */
@@ -47,17 +65,6 @@ class HourlyCrontabTest extends HourlyMessageCases {
     return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
         .filter(each -> !Path.of(each).toString().equals(tests))
         .collect(Collectors.joining(File.pathSeparator));
-  }
-
-  /** What the line runs, from {@code run} on. */
-  private static String crontab() throws IOException {
-    String start = "0 * * * * holdfast ";
-    return Files.readString(Path.of("README.md"))
-        .lines()
-        .filter(line -> line.startsWith(start))
-        .findFirst()
-        .orElseThrow()
-        .substring(start.length());
   }
 
   private Path sendMessage() throws IOException {

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -50,6 +51,19 @@ record Markdown(
 
   /** The size of a table, its head not counted as a row. */
   record Shape(int columns, int rows) {}
+
+  /** The code in the table that has this text in its first row, row by row, each in the order of the alphabet. */
+  List<List<String>> codeInTable(String first) throws IOException {
+    List<List<String>> rows = new ArrayList<>();
+    boolean within = false;
+    for (String line : Files.readAllLines(file)) {
+      within = line.startsWith("|") && (within || line.contains(first));
+      if (within) {
+        rows.add(CODE.matcher(line).results().map(MatchResult::group).sorted().toList());
+      }
+    }
+    return rows;
+  }
 
   static String normal(String code) {
     return code.replaceAll("\\s", "");

@@ -9,6 +9,7 @@ import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.OnLost;
 import io.holdfast.testkit.log.MayWarn;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -17,12 +18,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
-/** What the README shows does what the README says. */
-class ReadmeSnippetsTest {
+/** What the pages show does what they say; {@link DocumentSnippetsServersTest} has what needs a server. */
+class DocumentSnippetsTest {
   private final List<String> log = Collections.synchronizedList(new ArrayList<>());
   private long newestToken;
-  private final ReadmeSnippets snippets = new ReadmeSnippets(this::update, log);
+  private final DocumentSnippets snippets = new DocumentSnippets(this::update, log);
   private Holdfast holdfast = Holdfast.connect("memory:");
   private DistributedLock lock = holdfast.lock("lock");
 
@@ -47,6 +49,15 @@ class ReadmeSnippetsTest {
   }
 
   @Test
+  void theFirstProgram_runsAsItStands(@TempDir Path folder) throws Exception {
+    Started program =
+        Started.start(folder, "first", HourlyMessageCases.java(DocumentSnippets.class.getName()));
+    assertThat(program.exitCode()).as(program::text).isZero();
+    assertThat(program.text()).matches("working, token \\d{18}\\R");
+    assertThat(folder.resolve("locks.db")).exists();
+  }
+
+  @Test
   void acquire_andTry_workEachTime() throws InterruptedException {
     snippets.acquire(lock);
     assertThat(log).hasSize(4);
@@ -66,12 +77,34 @@ class ReadmeSnippetsTest {
     assertThatThrownBy(() -> snippets.checkTheToken(late, 1, 6))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("stale");
+    assertThatThrownBy(() -> snippets.checkOneRow(late))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("newer");
+  }
+
+  /** The next machine sends after a failure, and none after a success. */
+  @Test
+  void theScheduledJob_isDoneOnce() throws InterruptedException {
+    List<Long> sent = new ArrayList<>();
+    DocumentSnippets.Job job = new DocumentSnippets.Job(holdfast) {
+      @Override
+      void send(long token) {
+        sent.add(token);
+        if (sent.size() == 1) {
+          throw new IllegalStateException("not sent");
+        }
+      }
+    };
+    assertThatThrownBy(job::everyHour).hasMessage("not sent");
+    job.everyHour();
+    assertThat(sent).hasSize(2);
+    assertThat(holdfast.lock("hourly-message").tryAcquire()).isEmpty();
   }
 
   /** The test of the user's own code passes as it stands. */
   @Nested
   @MayWarn("lock=order:42 .*hold lost: SESSION_ENDED")
-  class OwnCode extends ReadmeSnippets.OrderServiceTest {}
+  class OwnCode extends DocumentSnippets.OrderServiceTest {}
 
   @Test
   void options_areThoseOfTheLock() {
@@ -81,11 +114,12 @@ class ReadmeSnippetsTest {
 
   @Test
   void loss_javaLock_async_useTheHoldsToken() throws Exception {
-    ReadmeSnippets.Order order = new ReadmeSnippets.Order(7);
+    DocumentSnippets.Order order = new DocumentSnippets.Order(7);
     snippets.loss(lock, List.of(order));
     snippets.javaLock(lock, order);
     snippets.async(lock).get(20, TimeUnit.SECONDS);
     assertThat(log).hasSize(3);
+    assertThat(DocumentSnippets.force(holdfast)).isFalse();
     try (Hold hold = lock.acquire()) {
       assertThat(snippets.futureOfLoss(hold)).isNotDone();
     }
