@@ -19,6 +19,8 @@ class DocumentsTest {
   /** Surefire starts tests in their module's folder. */
   private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
 
+  private static final String CHINESE = ".zh-CN.md";
+
   private static final Path SNIPPETS =
       Path.of("src", "test", "java", "io", "holdfast", "examples", "DocumentSnippets.java");
 
@@ -31,7 +33,7 @@ class DocumentsTest {
     String compiled = Files.readString(SNIPPETS) + Files.readString(CONFIGURATION);
     int blocks = 0;
     for (Markdown document : documents()) {
-      boolean translated = document.file().toString().endsWith(".zh-CN.md");
+      boolean translated = document.file().toString().endsWith(CHINESE);
       String code = Markdown.normal(translated ? withoutComments(compiled) : compiled);
       for (Markdown.Block block : document.blocks()) {
         if (block.language().equals("java")) {
@@ -52,20 +54,36 @@ class DocumentsTest {
 
   /** Code, commands and addresses are the same in both languages; comments and sentences are each language's own. */
   @Test
-  void bothReadmes_haveTheSameCode() throws IOException {
+  void eachChinesePage_hasTheCodeOfTheEnglishOne() throws IOException {
+    List<Markdown> pages = documents().stream()
+        .filter(document -> document.file().toString().endsWith(CHINESE))
+        .toList();
+    assertThat(pages).isNotEmpty();
+    for (Markdown chinese : pages) {
+      Markdown english = Markdown.read(Path.of(chinese.file().toString().replace(CHINESE, ".md")));
+      assertThat(chinese.blocks().stream().map(DocumentsTest::withoutComments))
+          .as("the code of %s", chinese.file())
+          .containsExactlyElementsOf(
+              english.blocks().stream().map(DocumentsTest::withoutComments).toList());
+      assertThat(chinese.marks()).isEqualTo(english.marks());
+    }
+  }
+
+  /** A reader of one language finds the same stores and the same figures in the other. */
+  @Test
+  void bothReadmes_haveTheSameStoresAndFigures() throws IOException {
     Markdown english = Markdown.read(ROOT.resolve("README.md"));
     Markdown chinese = Markdown.read(ROOT.resolve("README.zh-CN.md"));
-    assertThat(chinese.blocks().stream().map(DocumentsTest::withoutComments))
-        .containsExactlyElementsOf(
-            english.blocks().stream().map(DocumentsTest::withoutComments).toList());
     assertThat(chinese.codeInTable("`memory:`")).isEqualTo(english.codeInTable("`memory:`"));
     assertThat(bench(chinese)).isEqualTo(bench(english));
   }
 
   private static Markdown.Block withoutComments(Markdown.Block block) {
-    String code = block.language().equals("java")
-        ? withoutComments(block.code())
-        : block.code().replaceAll(" {3,}# .*", "");
+    String code = switch (block.language()) {
+      case "java" -> withoutComments(block.code());
+      case "sql" -> block.code().replaceAll(" +-- .*", "");
+      default -> block.code().replaceAll(" {3,}# .*", "");
+    };
     return new Markdown.Block(block.language(), code);
   }
 
