@@ -268,7 +268,7 @@ final class DocumentSnippets {
         Connection connection = dataSource.getConnection()) {
       connection.setAutoCommit(false);
       FencingGuard.check(
-          connection, "account:42", hold.token()); // first; from now on older tokens fail
+          connection, "account:42", hold.token()); // first; after the commit older tokens fail
       withdraw(connection, 42, 30);
       connection.commit();
     }
@@ -297,11 +297,10 @@ final class DocumentSnippets {
 
     locks
         .optimistic("account:42")
-        .run(connection ->
-            withdraw(connection, 42, 30)); // does it again if another one came first
+        .run(connection -> withdraw(connection, 42, 30)); // again if another one came first
 
     try (SessionHold hold =
-        locks.sessionLock("migration").acquire()) { // as long as a connection lives
+        locks.sessionLock("migration").acquire()) { // held while its connection is open
       migrate();
     }
   }
