@@ -5,17 +5,15 @@ package io.holdfast.bench;
  * What a row has to reach.
  *
  * @param what it is about
- * @param chinese the same, for the other README
  * @param wanted how much is enough
  * @param reached how much it was
  * @param met whether that is enough
  */
-record Bar(String what, String chinese, String wanted, String reached, boolean met) {
+record Bar(String what, String wanted, String reached, boolean met) {
   /** Ours in parts of another's has to be so much at least. */
   static Bar atLeast(double ratio, String beside, double bar) {
     return new Bar(
         "against " + beside,
-        "对比 " + beside,
         Text.of(bar < 2 ? ">= %.2f" : ">= %.0f", bar),
         Text.of("%.2f", ratio),
         ratio >= bar);
@@ -25,7 +23,6 @@ record Bar(String what, String chinese, String wanted, String reached, boolean m
   static Bar atMost(double ratio, String beside, double bar) {
     return new Bar(
         "against " + beside,
-        "对比 " + beside,
         Text.of(bar < 0.1 ? "<= %.3f" : "<= %.2f", bar),
         Text.of(bar < 0.1 ? "%.3f" : "%.2f", ratio),
         ratio <= bar);

@@ -39,7 +39,7 @@ final class Keeping {
     }
     long lost = (long) cpu.get(0).beside(Figure.LOST);
     Row keeping = Row.now(store, Workload.KEPT_CPU, holds, cpu)
-        .with(new Bar("lost", "丢失", "0", Long.toString(lost), lost == 0));
+        .with(new Bar("lost", "0", Long.toString(lost), lost == 0));
     Row bytes = Row.now(store, Workload.KEPT_HEAP, holds, heap);
     String last = peers.get(peers.size() - 1);
     return last.equals(Peers.US)

@@ -53,14 +53,12 @@ final class KeepingBench {
         Row.now("memory", Workload.KEPT_SHARE, holds, List.of(cpu))
             .with(new Bar(
                 "CPU",
-                "CPU",
                 Text.of("< %d %%, none lost", MOST_PERCENT),
                 Text.of("%.2f %%, %d lost", share, lost),
                 share < MOST_PERCENT && lost == 0)),
         Row.now("memory", Workload.KEPT_HEAP, holds, List.of(Figure.of(Peers.US, each)))
             .with(new Bar(
                 "heap, with the store's own records",
-                "堆，包括存储自身的记录",
                 Text.of("< %,d B", MOST_BYTES),
                 Text.of("%.0f B", each),
                 each < MOST_BYTES)));

@@ -26,7 +26,6 @@ final class MemoryBench {
       Row alone = Row.now(STORE, Workload.UNCONTENDED, List.of(Figure.of(Peers.US, rate)))
           .with(new Bar(
               "a cycle",
-              "一个周期",
               Text.of("< %,d ns", MOST_NANOS),
               Text.of("%,.0f ns", nanos),
               nanos < MOST_NANOS));

@@ -2,6 +2,7 @@
 package io.holdfast.bench;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
@@ -22,7 +23,7 @@ final class Pages {
   private Pages() {}
 
   /** The page of a group. */
-  static String group(Measured measured, List<String> charts) {
+  static String group(Measured measured, List<Charts.Chart> charts) {
     StringBuilder page =
         new StringBuilder("# Measured: ").append(measured.group()).append("\n\n");
     page.append(MADE).append('\n');
@@ -30,9 +31,7 @@ final class Pages {
     page.append(Text.of(
         "* load average before and after: %.1f, %.1f%n",
         measured.loadBefore(), measured.loadAfter()));
-    for (String chart : charts) {
-      page.append(Text.of("%n![%s](%s)%n", chart.replace(".svg", ""), chart));
-    }
+    charts.forEach(chart -> page.append(picture(chart)));
     page.append("\n## Ahead, and the bars\n\n").append(summary(List.of(measured)));
     for (Row row : measured.rows()) {
       page.append(Text.of("%n## %s: %s%n%n", row.store(), row.workload().english(row.size())));
@@ -106,16 +105,26 @@ final class Pages {
     return bars.isEmpty() ? "–" : String.join("; ", bars);
   }
 
+  /** A chart, and the sentence under it. */
+  private static String picture(Charts.Chart chart) {
+    return Text.of("%n![%s](%s)%n", chart.title(), chart.file())
+        + (chart.note().isEmpty() ? "" : Text.of("%n%s%n", chart.note()));
+  }
+
   /** The page of all. */
-  static String index(List<Measured> all) {
+  static String index(List<Measured> all, List<Charts.Chart> charts) {
     StringBuilder page = new StringBuilder("# Measured beside the others\n\n");
     page.append(MADE)
         .append(
             "The floor is the plainest pair of requests that does the job, through the same client:"
                 + " no usable lock, but what a cycle can cost.\n")
         .append(
-            "*Ahead* names who is faster, Holdfast or the best of the other locks; in bold where it is not Holdfast.\n")
-        .append("\n![one thread](uncontended.svg)\n\n![16 threads, one lock](one-lock.svg)\n\n");
+            "*Ahead* names who is faster, Holdfast or the best of the other locks; in bold where it is not Holdfast.\n");
+    charts.stream()
+        .filter(chart -> !chart.file().equals(Charts.UNCONTENDED_CHINESE))
+        .forEach(chart -> page.append(picture(chart)));
+    page.append("\n## Where another lock is ahead\n\n").append(behind(all));
+    page.append("\n## All that was measured\n\n");
     for (Measured measured : all) {
       page.append(Text.of(
           "* [%s](%s.md), [%s.json](%s.json): %s%n",
@@ -134,25 +143,91 @@ final class Pages {
     return page.append(summary(all)).toString();
   }
 
-  /** The part of a README: two charts, and a line for each store. */
+  /** The rows where another lock is ahead of ours. */
+  private static String behind(List<Measured> all) {
+    StringBuilder lines = new StringBuilder();
+    for (Measured measured : all) {
+      for (Row row : measured.rows()) {
+        if (row.isBehind()) {
+          Figure peer = row.best(Role.PEER).orElseThrow();
+          String sign = " " + row.workload().unit().sign();
+          lines.append(Text.of(
+              "* %s, %s: **%s** %s, Holdfast %s%n",
+              row.store(),
+              row.workload().english(row.size()),
+              peer.who(),
+              Text.number(peer.median()) + sign,
+              Text.number(row.ours().median()) + sign));
+        }
+      }
+    }
+    return lines.isEmpty() ? "Nowhere.\n" : lines.toString();
+  }
+
+  /** The part of a README: a chart, a line for each store, and what threads of one process reach. */
   static String readme(List<Measured> all, boolean chinese) {
-    StringBuilder part = new StringBuilder();
-    part.append(Text.of(
-        "![%s](docs/benchmarks/uncontended.svg)%n%n![%s](docs/benchmarks/one-lock.svg)%n%n",
-        name(Workload.UNCONTENDED, chinese), name(Workload.SHARED, chinese)));
-    List<Workload> shown = List.of(Workload.UNCONTENDED, Workload.SHARED, Workload.HAND_OVER);
-    List<String> head = new ArrayList<>(List.of(chinese ? "存储" : "Store"));
-    shown.forEach(workload -> head.add(name(workload, chinese)));
-    head.add(chinese ? "其他锁领先之处" : "Where another lock is ahead");
+    StringBuilder part = new StringBuilder(Text.of(
+        "![%s](docs/benchmarks/%s)%n%n",
+        chinese
+            ? "单线程加锁解锁，无竞争：Holdfast 与其他锁中最快的"
+            : "One thread, a free lock: Holdfast beside the best other lock",
+        chinese ? Charts.UNCONTENDED_CHINESE : Charts.UNCONTENDED));
+    String other = chinese ? "其他锁中最快的" : "best other lock";
+    List<String> head = chinese
+        ? List.of("存储", "单线程加锁解锁，无竞争：**Holdfast**", other, "从一个进程释放到另一个进程拿到锁：**Holdfast**", other)
+        : List.of(
+            "Store",
+            "One thread, a free lock: **Holdfast**",
+            other,
+            "From a release in one process to the grant in another: **Holdfast**",
+            other);
     part.append(line(head)).append("|---".repeat(head.size()) + "|\n");
     for (String store : Measured.stores(all)) {
       List<String> cells = new ArrayList<>(List.of(store));
-      shown.forEach(workload -> cells.add(
-          Measured.find(all, store, workload).map(row -> cell(row, chinese)).orElse("–")));
-      cells.add(behind(all, store, chinese));
+      for (Workload workload : List.of(Workload.UNCONTENDED, Workload.HAND_OVER)) {
+        Optional<Row> row = Measured.find(all, store, workload);
+        cells.add(row.map(Pages::ours).orElse("–"));
+        cells.add(row.flatMap(Pages::bestOther).orElse("–"));
+      }
       part.append(line(cells));
     }
-    return part.toString();
+    return part.append(within(all, chinese)).toString();
+  }
+
+  private static String ours(Row row) {
+    return Text.number(row.ours().median()) + " " + row.workload().unit().sign();
+  }
+
+  /** In bold where it is ahead of ours. */
+  private static Optional<String> bestOther(Row row) {
+    return row.best(Role.PEER).map(peer -> {
+      String figure = Text.number(peer.median()) + " " + row.workload().unit().sign();
+      return peer.who() + " " + (row.isBehind() ? "**" + figure + "**" : figure);
+    });
+  }
+
+  /** How many hand-overs within a process there are, from the store with the fewest to the one with the most. */
+  private static String within(List<Measured> all, boolean chinese) {
+    List<Row> rows = Measured.stores(all).stream()
+        .flatMap(store -> Measured.find(all, store, Workload.SHARED).stream())
+        .sorted(Comparator.comparingDouble(row -> row.ours().median()))
+        .toList();
+    String page = "docs/benchmarks/README.md";
+    if (rows.isEmpty()) {
+      return Text.of(chinese ? "%n[全部数据（英文）](%s)%n" : "%n[All that was measured](%s)%n", page);
+    }
+    Row least = rows.get(0);
+    Row most = rows.get(rows.size() - 1);
+    return Text.of(
+        chinese
+            ? "%n加粗的数字是其他锁领先之处。同一进程内的线程直接相互交接锁，无须询问存储：16 个线程争用一把锁时，每秒可交接 %s 次（%s）到 %s 次（%s）。[全部数据（英文）](%s)%n"
+            : "%nWhere another lock is ahead, its figure is bold. Threads of one process pass the lock on among themselves without asking the store, and so 16 threads"
+                + " that want one lock reach from %s (%s) to %s (%s) hand-overs a second. [All that was measured](%s)%n",
+        Text.number(least.ours().median()),
+        least.store(),
+        Text.number(most.ours().median()),
+        most.store(),
+        page);
   }
 
   /** The part of the page that helps to choose: what a cycle and a hand-over take on each store. */
@@ -174,38 +249,6 @@ final class Pages {
               .orElse("–"))));
     }
     return part.toString();
-  }
-
-  private static String name(Workload workload, boolean chinese) {
-    return chinese ? workload.chinese(0) : workload.english(0);
-  }
-
-  private static String cell(Row row, boolean chinese) {
-    String sign = " " + row.workload().unit().sign();
-    StringBuilder cell = new StringBuilder(Text.number(row.ours().median())).append(sign);
-    Optional<Figure> floor = row.best(Role.FLOOR);
-    floor.ifPresent(
-        each -> cell.append(chinese ? "；下限 " : "; floor ").append(Text.number(each.median())));
-    row.best(Role.PEER)
-        .ifPresent(each -> cell.append(chinese ? "；" : "; ")
-            .append(each.who())
-            .append(' ')
-            .append(Text.number(each.median())));
-    return cell.toString();
-  }
-
-  private static String behind(List<Measured> all, String store, boolean chinese) {
-    List<String> behind = new ArrayList<>();
-    for (Measured measured : all) {
-      for (Row row : measured.rows()) {
-        if (row.store().equals(store) && row.isBehind()) {
-          String what =
-              chinese ? row.workload().chinese(row.size()) : row.workload().english(row.size());
-          behind.add(what + (chinese ? "：" : ": ") + row.winner());
-        }
-      }
-    }
-    return behind.isEmpty() ? "–" : String.join(chinese ? "；" : "; ", behind);
   }
 
   private static String line(List<String> cells) {

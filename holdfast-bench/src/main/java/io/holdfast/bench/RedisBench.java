@@ -107,6 +107,6 @@ final class RedisBench {
 
   private static Row fewScripts(Row row) {
     double scripts = row.ours().beside("scripts");
-    return row.with(new Bar("scripts", "脚本", "<= 2", Text.number(scripts), scripts <= 2));
+    return row.with(new Bar("scripts", "<= 2", Text.number(scripts), scripts <= 2));
   }
 }

@@ -3,6 +3,7 @@ package io.holdfast.bench;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -55,21 +56,34 @@ final class Results {
   /** Makes everything anew that people read. */
   void write() throws IOException {
     List<Measured> all = read();
+    List<Charts.Chart> drawn = new ArrayList<>();
     for (Measured measured : all) {
-      List<String> charts = new ArrayList<>();
-      for (Charts.Chart chart : Charts.of(measured)) {
-        Files.writeString(folder.resolve(chart.file()), chart.svg());
-        charts.add(chart.file());
-      }
+      List<Charts.Chart> charts = Charts.of(measured);
+      drawn.addAll(charts);
       Files.writeString(folder.resolve(measured.group() + ".md"), Pages.group(measured, charts));
     }
-    for (Charts.Chart chart : Charts.main(all)) {
-      Files.writeString(folder.resolve(chart.file()), chart.svg());
-    }
-    Files.writeString(folder.resolve("README.md"), Pages.index(all));
+    List<Charts.Chart> main = Charts.main(all);
+    drawn.addAll(main);
+    draw(drawn);
+    Files.writeString(folder.resolve("README.md"), Pages.index(all, main));
     replace(root.resolve("README.md"), Pages.readme(all, false));
     replace(root.resolve("README.zh-CN.md"), Pages.readme(all, true));
     replace(root.resolve("docs").resolve("choosing.md"), Pages.choosing(all));
+  }
+
+  /** Writes the charts, and removes those that there are no more. */
+  private void draw(List<Charts.Chart> charts) throws IOException {
+    List<String> files = charts.stream().map(Charts.Chart::file).toList();
+    try (DirectoryStream<Path> old = Files.newDirectoryStream(folder, "*.svg")) {
+      for (Path file : old) {
+        if (!files.contains(file.getFileName().toString())) {
+          Files.delete(file);
+        }
+      }
+    }
+    for (Charts.Chart chart : charts) {
+      Files.writeString(folder.resolve(chart.file()), chart.svg());
+    }
   }
 
   /** Replaces what stands between the marks. */

@@ -69,7 +69,6 @@ record Row(
     double even = ours().beside(Processes.EVEN);
     return with(new Bar(
         "acquisitions of a process, least to most",
-        "各进程获取次数，最少比最多",
         Text.of(">= %.2f", EVEN),
         Text.of("%.2f", even),
         even >= EVEN));

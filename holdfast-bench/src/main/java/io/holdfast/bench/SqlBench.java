@@ -66,7 +66,6 @@ final class SqlBench {
     double millis = row.ours().median();
     return row.with(new Bar(
         "the median",
-        "中位数",
         Text.of("<= %.1f ms", MOST_PUSHED),
         Text.of("%.2f ms", millis),
         millis <= MOST_PUSHED));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.bench;
 
+import java.math.BigDecimal;
 import java.util.Locale;
 
 /** Numbers and sentences, the same everywhere. */
@@ -18,5 +19,12 @@ final class Text {
       return of("%,.0f", value);
     }
     return value >= 100 ? of("%.0f", value) : of(value >= 10 ? "%.1f" : "%.2f", value);
+  }
+
+  /** Writes a number that stands beside an axis. */
+  static String tick(double value) {
+    return value >= 1 || value == 0
+        ? of("%,.0f", value)
+        : BigDecimal.valueOf(value).toPlainString();
   }
 }

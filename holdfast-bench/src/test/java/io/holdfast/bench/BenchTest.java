@@ -128,18 +128,19 @@ class BenchTest {
         List.of(row("etcd", 100, 150), grown("etcd", 4, 100, 150)));
     results.keep(ahead);
     results.keep(behind);
+    Files.writeString(root.resolve("docs/benchmarks/gone.svg"), "a chart that there is no more");
     results.write();
     assertThat(results.read()).containsExactly(ahead, behind);
     assertThat(Files.readString(root.resolve("README.md")))
         .startsWith("before\n<!-- bench -->\n![")
-        .contains("| Redis | 100 /s; floor 100; Curator's mutex 50.0 | – | – | – |\n")
-        .contains("one thread, a free lock: **Curator's mutex**, 1.50 x; ")
         .contains(
-            "; 4 threads of 1 to 4 processes, one lock: **Curator's mutex**, 1.50 x |\n<!-- /bench -->")
+            "| Redis | 100 /s | Curator's mutex 50.0 /s | – | – |\n",
+            "| etcd | 100 /s | Curator's mutex **150 /s** | – | – |\n",
+            "[All that was measured](docs/benchmarks/README.md)\n<!-- /bench -->")
         .endsWith("\nafter\n")
-        .doesNotContain("old");
+        .doesNotContain("\nold\n");
     assertThat(Files.readString(root.resolve("README.zh-CN.md")))
-        .contains("单线程，空闲的锁：**Curator's mutex**, 1.50 x");
+        .contains("| etcd | 100 /s | Curator's mutex **150 /s** | – | – |\n");
     assertThat(Files.readString(root.resolve("docs/choosing.md")))
         .startsWith("before\n")
         .contains("| Redis | 100 | 1.00 | – |\n")
@@ -154,17 +155,22 @@ class BenchTest {
             "(redis-throughput.svg)");
     assertThat(Files.readString(pages.resolve("README.md")))
         .contains(
-            "| **Curator's mutex**, 1.50 x |", "0.67, **missed**", "(redis.json): commit c0ffee");
+            "| **Curator's mutex**, 1.50 x |",
+            "0.67, **missed**",
+            "(redis.json): commit c0ffee",
+            "* etcd, one thread, a free lock: **Curator's mutex** 150 /s, Holdfast 100 /s\n",
+            "* etcd, 4 threads of 4 processes want one lock: **Curator's mutex** 150 /s, Holdfast 100 /s\n");
+    assertThat(pages.resolve("gone.svg")).doesNotExist();
   }
 
-  /** A chart is an SVG that shows every contender, also one with a bar of no height. */
+  /** Also one that is far behind. */
   @Test
-  void charts_haveAWhiteGroundAndAllBars() throws Exception {
+  void aChart_showsEveryContender() {
     Measured measured = new Measured("redis", List.of(), 0, 0, List.of(row("Redis", 100_000, 2)));
     List<Charts.Chart> charts = Charts.of(measured);
     assertThat(charts).extracting(Charts.Chart::file).containsExactly("redis-throughput.svg");
     assertThat(charts.get(0).svg())
-        .contains("<svg ", "fill=\"white\"")
-        .contains("rgb(31,95,191)", "rgb(217,130,43)", "rgb(154,154,154)");
+        .contains("<svg ", ">100,000 /s</text>", ">2.00 /s</text>", ">4.00 /s</text>")
+        .contains("class=\"ours\"", "class=\"peer\"", "class=\"floor\"");
   }
 }
