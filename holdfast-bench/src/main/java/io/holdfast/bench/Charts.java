@@ -223,11 +223,13 @@ final class Charts {
     List<Plot.Group> groups = new ArrayList<>();
     for (String store : Measured.stores(all)) {
       Measured.find(all, store, Workload.UNCONTENDED)
-          .ifPresent(row -> row.best(Role.FLOOR).ifPresent(floor -> {
-            List<Plot.Mark> marks = new ArrayList<>(List.of(part(row.ours(), floor)));
-            row.best(Role.PEER).ifPresent(peer -> marks.add(part(peer, floor)));
-            groups.add(new Plot.Group(store, marks));
-          }));
+          .ifPresent(row -> row.best(Role.FLOOR)
+              .filter(floor -> floor.median() > 0)
+              .ifPresent(floor -> {
+                List<Plot.Mark> marks = new ArrayList<>(List.of(part(row.ours(), floor)));
+                row.best(Role.PEER).ifPresent(peer -> marks.add(part(peer, floor)));
+                groups.add(new Plot.Group(store, marks));
+              }));
     }
     if (groups.isEmpty()) {
       return Optional.empty();

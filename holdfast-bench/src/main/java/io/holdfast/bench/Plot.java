@@ -175,20 +175,25 @@ record Plot(
     }
   }
 
-  /** From zero, or from one power of ten to another. */
+  /** From zero, or from one power of ten to another: there, what is nothing is at the edge. */
   private Axis axis(double step, double left, double right) {
-    double greatest = marks().stream().mapToDouble(Mark::greatest).max().orElse(1);
-    double least = marks().stream().mapToDouble(Mark::least).min().orElse(1);
-    if (logarithmic) {
-      double from = Math.pow(10, Math.floor(Math.log10(least)));
-      return new Axis(
-          from,
-          Math.max(from * 10, Math.pow(10, Math.ceil(Math.log10(greatest)))),
-          left,
-          right,
-          true);
+    if (!logarithmic) {
+      return new Axis(0, step * Math.ceil(greatest() / step), left, right, false);
     }
-    return new Axis(0, step * Math.ceil(greatest / step), left, right, false);
+    double least = marks().stream()
+        .mapToDouble(Mark::least)
+        .filter(value -> value > 0)
+        .min()
+        .orElse(1);
+    double from = Math.pow(10, Math.floor(Math.log10(least)));
+    double to = Math.max(from * 10, Math.pow(10, Math.ceil(Math.log10(greatest()))));
+    return new Axis(from, to, left, right, true);
+  }
+
+  /** The greatest number, or one if all of them are nothing. */
+  private double greatest() {
+    double greatest = marks().stream().mapToDouble(Mark::greatest).max().orElse(0);
+    return greatest > 0 ? greatest : 1;
   }
 
   /** From one tick to the next: ten times as much, or one, two or five of a power of ten more. */
@@ -196,7 +201,7 @@ record Plot(
     if (logarithmic) {
       return 10;
     }
-    double least = marks().stream().mapToDouble(Mark::greatest).max().orElse(1) / MOST_TICKS;
+    double least = greatest() / MOST_TICKS;
     double power = Math.pow(10, Math.floor(Math.log10(least)));
     return List.of(1, 2, 5, 10).stream()
         .mapToDouble(times -> times * power)

@@ -173,4 +173,23 @@ class BenchTest {
         .contains("<svg ", ">100,000 /s</text>", ">2.00 /s</text>", ">4.00 /s</text>")
         .contains("class=\"ours\"", "class=\"peer\"", "class=\"floor\"");
   }
+
+  /** On a machine that stops for a second, a contender gets through nothing. */
+  @Test
+  void aChart_showsWhatIsNothing() {
+    for (double ours : new double[] {0, 1000}) {
+      Row row = new Row(
+          "Redis",
+          Workload.UNCONTENDED,
+          0,
+          List.of(Figure.of(Peers.US, ours), Figure.of("Redisson", 0), Figure.of(Peers.FLOOR, 0)),
+          List.of(),
+          0.5);
+      Measured measured = new Measured("redis", List.of(), 0, 0, List.of(row));
+      assertThat(Charts.of(measured).get(0).svg())
+          .contains(">0 /s</text>", ">Redisson</text>")
+          .doesNotContain("NaN", "Infinity");
+      assertThat(Charts.main(List.of(measured))).isEmpty();
+    }
+  }
 }
