@@ -41,7 +41,7 @@ class PagesTest {
     holder.signal("TERM");
     assertThat(holder.exitCode()).isEqualTo(143);
 
-    Job onRedis = processes.answered(() -> run(onOurs(lines.get(3))));
+    Job onRedis = Processes.answered(() -> run(onOurs(lines.get(3))));
     assertThat(onRedis.exitCode()).as(onRedis::toString).isZero();
     // SchemesTest runs it
     assertThat(Files.readString(ROOT.resolve("docs/schemes.md")))
@@ -54,7 +54,7 @@ class PagesTest {
     List<List<String>> lines = commands("docs/cron.md", "holdfast ");
     assertThat(lines).hasSize(2);
     for (List<String> line : lines) {
-      Job job = processes.answered(() -> run(onOurs(line)));
+      Job job = Processes.answered(() -> run(onOurs(line)));
       assertThat(job.exitCode()).as(job::toString).isZero();
     }
     assertThat(commands("docs/guide.md", "")).isEmpty();
@@ -98,7 +98,7 @@ class PagesTest {
 
   /** What a command has printed, when it has ended. */
   private String said(List<String> line) {
-    Job job = processes.answered(() -> run(line));
+    Job job = Processes.answered(() -> run(line));
     assertThat(job.exitCode()).as(job::toString).isZero();
     return job.stdout();
   }

@@ -7,6 +7,7 @@ import io.holdfast.testkit.consul.ConsulServer;
 import io.holdfast.testkit.etcd.EtcdServer;
 import io.holdfast.testkit.zookeeper.ZooKeeperServer;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -150,9 +151,14 @@ class SchemesConsolesTest {
     }
 
     @Override
-    public void close() throws InterruptedException {
-      for (ZooKeeper session : sessions.values()) {
-        session.close();
+    public void close() throws IOException {
+      try {
+        for (ZooKeeper session : sessions.values()) {
+          session.close();
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new InterruptedIOException();
       }
     }
   }
