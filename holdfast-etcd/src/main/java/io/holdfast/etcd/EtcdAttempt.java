@@ -139,7 +139,7 @@ final class EtcdAttempt {
                 new Cmp(epoch, Cmp.Op.EQUAL, CmpTarget.version(version)),
                 new Cmp(claim.key, Cmp.Op.EQUAL, CmpTarget.createRevision(0))),
             then,
-            List.of(Op.get(epoch, EtcdContext.KEY), Op.get(claim.key, EtcdContext.KEY)))
+            List.of(Op.get(epoch, EtcdContext.KEY), Op.get(claim.key, GetOption.DEFAULT)))
         .whenComplete((done, failure) -> {
           if (failure == null
               || EtcdLease.isGone(failure)
@@ -165,7 +165,7 @@ final class EtcdAttempt {
   private CompletableFuture<Answer> full(EtcdLease.Term term, Throwable failure) {
     CompletableFuture<GetResponse> read = context
         .calls
-        .get(claim.key, EtcdContext.KEY)
+        .get(claim.key, GetOption.DEFAULT)
         // if it was not read, it may be there
         .exceptionallyCompose(
             unread -> CompletableFuture.failedFuture(EtcdErrors.afterChange(unread)));
@@ -265,7 +265,7 @@ final class EtcdAttempt {
                 new Cmp(claim.key, Cmp.Op.EQUAL, CmpTarget.createRevision(last.revision)),
                 new Cmp(claim.key, Cmp.Op.EQUAL, CmpTarget.modRevision(last.modified))),
             List.of(Op.delete(claim.key, DeleteOption.DEFAULT)),
-            List.of(Op.get(claim.key, EtcdContext.KEY)))
+            List.of(Op.get(claim.key, GetOption.DEFAULT)))
         .thenCompose(done -> {
           claim.place.notMoved(last);
           List<KeyValue> there =

@@ -48,7 +48,7 @@ final class EtcdContext {
   static final GetOption COUNT =
       GetOption.builder().isPrefix(true).withLimit(1).withKeysOnly(true).build();
 
-  /** A key without its value. */
+  /** A key without its value: etcd 3.7 leaves out its lease, too, so that a claim's own key is read whole. */
   static final GetOption KEY = GetOption.builder().withKeysOnly(true).build();
 
   /**
@@ -330,7 +330,7 @@ final class EtcdContext {
   /** There was no space for the move: it was applied all the same, or was not and will not be. */
   private CompletableFuture<Optional<EtcdLease.Term>> full(
       EtcdClaim claim, EtcdPlace.Move move, Throwable failure) {
-    return calls.get(claim.key, KEY).thenCompose(seen -> {
+    return calls.get(claim.key, GetOption.DEFAULT).thenCompose(seen -> {
       boolean moved = false;
       for (KeyValue there : seen.getKvs()) {
         // first, so that no renewal of the former lease is promised of it

@@ -7,6 +7,7 @@ import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.CmpTarget;
 import io.etcd.jetcd.op.Op;
+import io.etcd.jetcd.options.GetOption;
 import io.holdfast.Moment;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
@@ -100,7 +101,7 @@ final class EtcdKeeper {
         ByteSequence key = each.claim().key;
         unchanged.add(
             new Cmp(key, Cmp.Op.EQUAL, CmpTarget.modRevision(each.place().modified())));
-        looks.add(Op.get(key, EtcdContext.KEY));
+        looks.add(Op.get(key, GetOption.DEFAULT));
         EtcdPlace.Ahead ahead = each.place().ahead();
         if (ahead == null) {
           Op count = Op.get(context.queue(each.claim()), EtcdContext.COUNT);
@@ -161,7 +162,7 @@ final class EtcdKeeper {
       }
       List<Op> looks = new ArrayList<>();
       Map<EtcdClaim, Integer> queues = new HashMap<>();
-      batch.forEach(each -> looks.add(Op.get(each.key, EtcdContext.KEY)));
+      batch.forEach(each -> looks.add(Op.get(each.key, GetOption.DEFAULT)));
       for (EtcdClaim each : batch) {
         // one that waits looks for its place itself, and shares what that costs
         if (!each.isWaiting()) {

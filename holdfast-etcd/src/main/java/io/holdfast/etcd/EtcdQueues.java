@@ -62,7 +62,7 @@ final class EtcdQueues {
   /**
    * What was read at one moment.
    *
-   * @param own the claim's key without its value; null if there is none
+   * @param own the claim's key, without value and lease if it was read for several claims; null if there is none
    * @param before the last key that was made before the claim's; null if there is none
    * @param first the first key with its value; null if the queue is empty, or if no claim asked for it
    * @param count how many keys there are
@@ -219,7 +219,7 @@ final class EtcdQueues {
   private List<Op> reads(Ask ask) {
     ByteSequence queue = context.queue(ask.claim);
     return List.of(
-        Op.get(ask.claim.key, EtcdContext.KEY),
+        Op.get(ask.claim.key, GetOption.DEFAULT),
         Op.get(queue, EtcdContext.lastBefore(ask.revision)),
         Op.get(queue, ask.withFirst ? EtcdContext.FIRST : EtcdContext.COUNT));
   }

@@ -261,6 +261,17 @@ class EtcdOrderTest {
     etcd.end(waiter);
   }
 
+  /** A key that was put without an answer is read with its lease, and stays under it: a server that is full would refuse a move. */
+  @Test
+  void attemptWhoseAnswerIsLost_isNotMovedByTheNextOne() {
+    Claim holder = etcd.claim();
+    calls.lose("Txn", 0);
+    Await.failure(etcd.ask(holder, Mode.QUEUE));
+    etcd.grant(holder);
+    assertThat(etcd.key(holder).getVersion()).isEqualTo(1);
+    etcd.end(holder);
+  }
+
   /** Asked again under the same claim, the key stays as it is, also if the first request is the later one to arrive. */
   @Test
   void attemptThatComesLate_leavesTheKeyAsItIs() {
