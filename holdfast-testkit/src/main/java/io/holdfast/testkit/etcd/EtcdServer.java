@@ -202,7 +202,7 @@ public final class EtcdServer implements AutoCloseable {
   /**
    * Returns the server's version.
    *
-   * @return for example {@code etcd 3.6.16}
+   * @return for example {@code etcd 3.7.3}
    */
   public String version() {
     Matcher found = VERSION.matcher(call("/version", ""));
