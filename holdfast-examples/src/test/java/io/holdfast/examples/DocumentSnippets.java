@@ -80,8 +80,8 @@ final class DocumentSnippets {
     }
   }
 
-  private void migrate() {
-    log("migrated");
+  private void migrate(SessionHold hold) {
+    log("migrated " + hold.isValid());
   }
 
   private void log(String line) {
@@ -301,7 +301,7 @@ final class DocumentSnippets {
 
     try (SessionHold hold =
         locks.sessionLock("migration").acquire()) { // held while its connection is open
-      migrate();
+      migrate(hold);
     }
   }
 

@@ -52,7 +52,7 @@ class DocumentSnippetsServersTest {
     }
     snippets.locksInTheDatabase(dataSource);
     assertThat(log)
-        .containsExactly("withdrew from 1", "withdrew from 1", "withdrew from 1", "migrated");
+        .containsExactly("withdrew from 1", "withdrew from 1", "withdrew from 1", "migrated true");
     assertThat(balance(dataSource)).isEqualTo(10);
   }
 
