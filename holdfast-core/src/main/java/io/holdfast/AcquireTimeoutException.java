@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast;
 
+import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -27,7 +28,7 @@ public final class AcquireTimeoutException extends HoldfastException {
   public AcquireTimeoutException(
       String lockName, String store, Duration waited, @Nullable Holder holder) {
     super(
-        "lock \"" + lockName + "\" was not free within " + waited + "; held by "
+        "lock \"" + lockName + "\" was not free within " + DurationText.of(waited) + "; held by "
             + (holder == null ? "somebody the store does not name" : holder.describe()),
         Objects.requireNonNull(lockName, "lockName"),
         store,

@@ -2,6 +2,7 @@
 package io.holdfast;
 
 import io.holdfast.engine.Checks;
+import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,13 +51,16 @@ public record LockOptions(
     Objects.requireNonNull(onLost, "onLost");
     List<String> problems = new ArrayList<>();
     if (!Checks.isPositive(leaseFor)) {
-      problems.add("leaseFor must be positive and at most " + Checks.LONGEST + ", not " + leaseFor);
+      problems.add("leaseFor must be positive and at most " + DurationText.exact(Checks.LONGEST)
+          + ", not " + DurationText.exact(leaseFor));
     }
     holdAtMost
         .filter(most -> !Checks.isPositive(most))
-        .ifPresent(most -> problems.add("holdAtMost must be positive, not " + most));
+        .ifPresent(
+            most -> problems.add("holdAtMost must be positive, not " + DurationText.exact(most)));
     if (holdAtLeast.isNegative() || holdAtLeast.compareTo(Checks.LONGEST) > 0) {
-      problems.add("holdAtLeast must be between 0 and " + Checks.LONGEST + ", not " + holdAtLeast);
+      problems.add("holdAtLeast must be between 0 and " + DurationText.exact(Checks.LONGEST)
+          + ", not " + DurationText.exact(holdAtLeast));
     }
     if (note.length() > 200 || note.chars().anyMatch(Character::isISOControl)) {
       problems.add("note must be at most 200 characters without control characters");

@@ -31,9 +31,9 @@ class LockOptionsTest {
         .note("a\nb");
     assertThatThrownBy(builder::build)
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("leaseFor")
-        .hasMessageContaining("holdAtMost")
-        .hasMessageContaining("holdAtLeast")
+        .hasMessageContaining("leaseFor must be positive and at most 3660 d, not 0 ms")
+        .hasMessageContaining("holdAtMost must be positive, not -1 s")
+        .hasMessageContaining("holdAtLeast must be between 0 and 3660 d, not -1 s")
         .hasMessageContaining("note");
   }
 
@@ -49,6 +49,29 @@ class LockOptionsTest {
         .onLost(OnLost.interruptAcquirer())
         .build();
     assertThat(options.toBuilder().build()).isEqualTo(options);
+  }
+
+  /** What is next to a limit does not read as the limit. */
+  @Test
+  void leaseThatTheStoreCannotKeep_isRefusedWithTheLimits() {
+    LockOptions brief =
+        LockOptions.builder().leaseFor(Duration.ofNanos(49_999_999)).build();
+    try (Holdfast holdfast = Holdfast.connect("memory:")) {
+      assertThatThrownBy(() -> holdfast.lock("x", brief))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessage("leaseFor must be between 50 ms and 3650 d on memory:, not 49.999999 ms");
+    }
+  }
+
+  @Test
+  void timeOut_saysHowLongInWords() throws InterruptedException {
+    try (Holdfast holdfast = Holdfast.connect("memory:");
+        Hold ours = holdfast.lock("x").acquire()) {
+      assertThat(ours.isValid()).isTrue();
+      assertThatThrownBy(() -> holdfast.lock("x").acquire(Duration.ofMillis(5)))
+          .isInstanceOf(AcquireTimeoutException.class)
+          .hasMessageStartingWith("lock \"x\" was not free within 5 ms; held by java (host ");
+    }
   }
 
   @Test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.cli;
 
+import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -42,27 +43,8 @@ final class Durations {
     return duration;
   }
 
-  /** Writes a duration as it could be typed, in at most two units: {@code 1h 5m}, {@code 12s}, {@code 250ms}. */
+  /** Writes a duration as every text of Holdfast does. */
   static String format(Duration duration) {
-    long millis = duration.toMillis();
-    if (millis < 1000) {
-      return Math.max(0, millis) + "ms";
-    }
-    long seconds = millis / 1000;
-    if (seconds < 60) {
-      long tenths = millis / 100 % 10;
-      return seconds < 10 && tenths > 0 ? seconds + "." + tenths + "s" : seconds + "s";
-    }
-    if (seconds < 3600) {
-      return two(seconds / 60, "m", seconds % 60, "s");
-    }
-    if (seconds < 86_400) {
-      return two(seconds / 3600, "h", seconds % 3600 / 60, "m");
-    }
-    return two(seconds / 86_400, "d", seconds % 86_400 / 3600, "h");
-  }
-
-  private static String two(long large, String largeUnit, long small, String smallUnit) {
-    return large + largeUnit + (small == 0 ? "" : " " + small + smallUnit);
+    return DurationText.of(duration);
   }
 }

@@ -42,21 +42,4 @@ class DurationsTest {
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("at most 3660d");
   }
-
-  @ParameterizedTest
-  @CsvSource({
-    "PT-1S, 0ms",
-    "PT0.25S, 250ms",
-    "PT1S, 1s",
-    "PT1.28S, 1.2s",
-    "PT59.9S, 59s",
-    "PT60S, 1m",
-    "PT65S, 1m 5s",
-    "PT1H, 1h",
-    "PT1H5M30S, 1h 5m",
-    "P2DT3H4M, 2d 3h"
-  })
-  void format_durations_inTwoUnitsAtMost(Duration duration, String expected) {
-    assertThat(Durations.format(duration)).isEqualTo(expected);
-  }
 }

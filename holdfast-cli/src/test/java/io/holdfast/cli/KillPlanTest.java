@@ -36,7 +36,7 @@ class KillPlanTest {
     assertThatThrownBy(
             () -> KillPlan.of(Duration.ofSeconds(30), Optional.of(Duration.ofSeconds(16))))
         .isInstanceOf(CliException.class)
-        .hasMessageContaining("--grace 16s is more than half of the lease")
+        .hasMessageContaining("--grace 16 s is more than half of the lease")
         .extracting(e -> ((CliException) e).code())
         .isEqualTo(Exit.USAGE);
   }

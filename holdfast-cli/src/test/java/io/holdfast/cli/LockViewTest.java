@@ -37,8 +37,8 @@ class LockViewTest {
   void table_locks_inColumnsWithoutControlCharacters() {
     assertThat(LockView.table(List.of(HELD, KEPT), NOW.toEpochMilli()))
         .containsExactly(
-            "nightly     held by backup.sh (host a1, pid 4711) for 1m 5s, 2 waiting",
-            "hourly [2J  kept for another 10m after a run that succeeded (--at-least)");
+            "nightly     held by backup.sh (host a1, pid 4711) for 1 min 5 s, 2 waiting",
+            "hourly [2J  kept for another 10 min after a run that succeeded (--at-least)");
   }
 
   @Test
@@ -46,10 +46,10 @@ class LockViewTest {
     assertThat(LockView.details(HELD, NOW.toEpochMilli()))
         .containsExactly(
             "lock        nightly",
-            "state       held by backup.sh (host a1, pid 4711) for 1m 5s",
+            "state       held by backup.sh (host a1, pid 4711) for 1 min 5 s",
             "holder      holdfast (host a1, pid 4711, thread main): backup.sh",
             "since       2026-02-03T04:04:01Z",
-            "lease left  20s",
+            "lease left  20.2 s",
             "token       9007199254740993",
             "waiting     2");
   }

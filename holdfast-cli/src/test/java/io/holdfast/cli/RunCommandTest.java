@@ -96,7 +96,7 @@ class RunCommandTest {
         "-E -1 l c | --busy-exit must be between 0 and 255",
         "--lease 0 l c | --lease must be longer than 0",
         "--at-most 0 l c | --at-most must be longer than 0",
-        "--grace 20s l c | --grace 20s is more than half of the lease",
+        "--grace 20s l c | --grace 20 s is more than half of the lease",
         "l -- | no command after --",
       })
   void settings_contradictions_areRefused(String line, String message) {

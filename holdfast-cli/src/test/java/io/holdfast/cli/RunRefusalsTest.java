@@ -68,7 +68,7 @@ class RunRefusalsTest {
       delimiter = '|',
       quoteCharacter = '"',
       value = {
-        "--lease 50ms | --lease must be between 100ms and 3660d on this store, not 50ms",
+        "--lease 50ms | --lease must be between 100 ms and 3660 d on this store, not 50 ms",
         "--lease 0 | --lease must be longer than 0",
         "--lease -1 | '-1' is no duration",
         "--wait -1s | '-1s' is no duration",

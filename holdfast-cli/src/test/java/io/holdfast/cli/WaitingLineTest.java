@@ -41,7 +41,7 @@ class WaitingLineTest {
     WaitingLine line = show(admin);
     Await.until(
         "it is shown",
-        () -> stream.taken().contains("): the store grants no lock for another 1d"),
+        () -> stream.taken().contains("): the store grants no lock for another 1 d"),
         stream::taken);
     storeWait.on(new LockEvent.Retrying("lock", "not yet", Optional.empty()));
     Await.until(

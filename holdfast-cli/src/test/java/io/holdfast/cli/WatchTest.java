@@ -54,7 +54,7 @@ class WatchTest {
     assertThat(watch(true).untilEnded()).isEqualTo(143);
     assertThat(child.orders).containsExactly(Sig.TERM);
     assertThat(said())
-        .startsWith("holdfast: the lock \"a lock\" could not be renewed and ends in 9s");
+        .startsWith("holdfast: the lock \"a lock\" could not be renewed and ends in 9 s");
   }
 
   @Test

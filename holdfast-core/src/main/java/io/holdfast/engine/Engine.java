@@ -12,6 +12,7 @@ import io.holdfast.Ticker;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.Ended;
 import io.holdfast.spi.Kept;
 import io.holdfast.spi.LockKey;
@@ -158,13 +159,15 @@ final class Engine implements Holdfast {
     Duration lease = options.leaseFor();
     if (lease.compareTo(guarantees.shortestLease()) < 0
         || lease.compareTo(guarantees.longestLease()) > 0) {
-      throw new IllegalArgumentException("leaseFor must be between " + guarantees.shortestLease()
-          + " and " + guarantees.longestLease() + " on " + store.describe() + ", not " + lease);
+      throw new IllegalArgumentException(
+          "leaseFor must be between " + DurationText.exact(guarantees.shortestLease()) + " and "
+              + DurationText.exact(guarantees.longestLease()) + " on " + store.describe() + ", not "
+              + DurationText.exact(lease));
     }
     if (options.holdAtLeast().compareTo(guarantees.longestHoldAtLeast()) > 0) {
-      throw new IllegalArgumentException(
-          "holdAtLeast must not be longer than " + guarantees.longestHoldAtLeast() + " on "
-              + store.describe() + ", not " + options.holdAtLeast());
+      throw new IllegalArgumentException("holdAtLeast must not be longer than "
+          + DurationText.exact(guarantees.longestHoldAtLeast()) + " on " + store.describe()
+          + ", not " + DurationText.exact(options.holdAtLeast()));
     }
     if (options.fair() && !guarantees.given().contains(io.holdfast.Guarantee.FAIR)) {
       throw new ConfigurationException(

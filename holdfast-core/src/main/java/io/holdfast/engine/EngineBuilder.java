@@ -7,6 +7,7 @@ import io.holdfast.LockListener;
 import io.holdfast.LockOptions;
 import io.holdfast.Scheduler;
 import io.holdfast.Ticker;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.Stores;
 import java.net.InetAddress;
@@ -74,7 +75,8 @@ public final class EngineBuilder implements Holdfast.Builder {
     Objects.requireNonNull(timeout, "requestTimeout");
     if (timeout.compareTo(Duration.ofMillis(1)) < 0) {
       throw new IllegalArgumentException(
-          "requestTimeout must be positive, and at least a millisecond, not " + timeout);
+          "requestTimeout must be positive, and at least a millisecond, not "
+              + DurationText.exact(timeout));
     }
     this.requestTimeout = timeout;
     return this;
@@ -84,7 +86,8 @@ public final class EngineBuilder implements Holdfast.Builder {
   public Holdfast.Builder storeRetryFor(Duration retryFor) {
     Objects.requireNonNull(retryFor, "storeRetryFor");
     if (retryFor.isNegative()) {
-      throw new IllegalArgumentException("storeRetryFor must not be negative, not " + retryFor);
+      throw new IllegalArgumentException(
+          "storeRetryFor must not be negative, not " + DurationText.exact(retryFor));
     }
     this.storeRetryFor = retryFor;
     return this;

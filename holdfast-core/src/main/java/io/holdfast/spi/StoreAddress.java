@@ -147,8 +147,9 @@ public final class StoreAddress {
     Optional<Duration> value = parseDuration(text.get().trim().toLowerCase(Locale.ROOT));
     if (value.isEmpty() || value.get().compareTo(least) < 0 || value.get().compareTo(most) > 0) {
       throw new ConfigurationException(
-          "holdfast." + name + "=" + text.get() + " is no duration from " + words(least) + " to "
-              + words(most) + "; write for example 500ms, 30s, 5m, 24h or 7d",
+          "holdfast." + name + "=" + text.get() + " is no duration from "
+              + DurationText.exact(least) + " to " + DurationText.exact(most)
+              + "; write for example 500ms, 30s, 5m, 24h or 7d",
           toString(),
           null);
     }
@@ -172,12 +173,6 @@ public final class StoreAddress {
       case "d" -> number > 100_000 ? Optional.empty() : Optional.of(Duration.ofDays(number));
       default -> Optional.empty();
     };
-  }
-
-  private static String words(Duration duration) {
-    return duration.toDays() > 0 && duration.equals(Duration.ofDays(duration.toDays()))
-        ? duration.toDays() + "d"
-        : duration.toSeconds() > 0 ? duration.toSeconds() + "s" : duration.toMillis() + "ms";
   }
 
   /**

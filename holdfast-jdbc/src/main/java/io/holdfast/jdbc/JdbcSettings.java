@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.jdbc;
 
+import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -73,10 +74,11 @@ public record JdbcSettings(
       problems.add("prefix must be " + IDENTIFIERS + ", not " + prefix);
     }
     if (isOutside(retention, SHORTEST_RETENTION, LONGEST_RETENTION)) {
-      problems.add("retention must be from 1 minute to 3660 days, not " + retention);
+      problems.add(
+          "retention must be from 1 minute to 3660 days, not " + DurationText.exact(retention));
     }
     if (isOutside(poll, SHORTEST_POLL, LONGEST_POLL)) {
-      problems.add("poll must be from 2 ms to 10 s, not " + poll);
+      problems.add("poll must be from 2 ms to 10 s, not " + DurationText.exact(poll));
     }
     if (connections < 1 || connections > MOST_CONNECTIONS) {
       problems.add("connections must be from 1 to " + MOST_CONNECTIONS + ", not " + connections);

@@ -4,6 +4,7 @@ package io.holdfast.jdbc;
 import io.holdfast.ConfigurationException;
 import io.holdfast.Ticker;
 import io.holdfast.WriteUnknownException;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.LockKey;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -132,7 +133,7 @@ public final class OptimisticLock {
     Objects.requireNonNull(atMost, "atMost");
     if (mostAttempts < 1 || atMost.isZero() || atMost.isNegative()) {
       throw new IllegalArgumentException(
-          "limits are positive, these are " + mostAttempts + " and " + atMost);
+          "limits are positive, these are " + mostAttempts + " and " + DurationText.exact(atMost));
     }
     return new OptimisticLock(name, dataSource, rows, mostAttempts, atMost);
   }

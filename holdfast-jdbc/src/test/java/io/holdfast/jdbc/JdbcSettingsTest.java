@@ -83,9 +83,9 @@ class JdbcSettingsTest {
             "a b",
             "prefix",
             "retention",
-            "PT59S",
+            "59 s",
             "poll",
-            "PT0.001S",
+            "not 1 ms",
             "connections",
             "256");
   }

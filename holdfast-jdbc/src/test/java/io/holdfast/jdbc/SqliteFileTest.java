@@ -313,8 +313,8 @@ class SqliteFileTest {
         "sqlite:a.db?cache=shared|only holdfast.*",
         "sqlite:a.db?holdfast.retain=1h|unknown parameter holdfast.retain",
         "sqlite:a.db?holdfast.retention=soon|no duration",
-        "sqlite:a.db?holdfast.retention=1s|from 60s",
-        "sqlite:a.db?holdfast.poll=1h|to 10s",
+        "sqlite:a.db?holdfast.retention=1s|from 1 min",
+        "sqlite:a.db?holdfast.poll=1h|to 10 s",
         "jdbc:sqlite:a.db?holdfast.network-file=yes|only be \"allow\""
       })
   void aWrongAddress_isRefused(String address, String why) {

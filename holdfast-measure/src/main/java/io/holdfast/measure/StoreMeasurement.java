@@ -3,6 +3,7 @@ package io.holdfast.measure;
 
 import io.holdfast.Holdfast;
 import io.holdfast.JavaLock;
+import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -61,7 +62,8 @@ public final class StoreMeasurement {
   public StoreMeasurement(
       Holdfast first, Holdfast second, Duration time, Consumer<String> progress) {
     if (time.compareTo(Duration.ofSeconds(1)) < 0) {
-      throw new IllegalArgumentException("a measurement takes a second at least, not " + time);
+      throw new IllegalArgumentException(
+          "a measurement takes a second at least, not " + DurationText.exact(time));
     }
     this.first = first;
     this.second = second;

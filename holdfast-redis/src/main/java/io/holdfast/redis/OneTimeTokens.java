@@ -3,6 +3,7 @@ package io.holdfast.redis;
 
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.WriteUnknownException;
+import io.holdfast.spi.DurationText;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
@@ -121,7 +122,8 @@ public final class OneTimeTokens implements AutoCloseable {
       throws InterruptedException {
     Objects.requireNonNull(expiresIn, "expiresIn");
     if (expiresIn.compareTo(SHORTEST) < 0 || expiresIn.compareTo(LONGEST) > 0) {
-      throw new IllegalArgumentException("a token is good for 1 ms to 366 days, not " + expiresIn);
+      throw new IllegalArgumentException(
+          "a token is good for 1 ms to 366 days, not " + DurationText.exact(expiresIn));
     }
     byte[] random = new byte[RANDOM_BYTES];
     RANDOM.nextBytes(random);

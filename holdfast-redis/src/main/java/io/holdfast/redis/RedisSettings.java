@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.redis;
 
+import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,13 +46,15 @@ public record RedisSettings(
           + " a cluster, as in " + prefix);
     }
     if (isOutside(retention, SHORTEST_RETENTION, LONGEST_RETENTION)) {
-      problems.add("retention must be from 1 minute to 3660 days, not " + retention);
+      problems.add(
+          "retention must be from 1 minute to 3660 days, not " + DurationText.exact(retention));
     }
     if (replicas < 0 || replicas > MOST_REPLICAS) {
       problems.add("replicas must be from 0 to " + MOST_REPLICAS + ", not " + replicas);
     }
     if (isOutside(replicasTimeout, SHORTEST_WAIT, LONGEST_WAIT)) {
-      problems.add("replicasTimeout must be from 10 ms to 1 minute, not " + replicasTimeout);
+      problems.add("replicasTimeout must be from 10 ms to 1 minute, not "
+          + DurationText.exact(replicasTimeout));
     }
     if (!problems.isEmpty()) {
       throw new IllegalArgumentException(String.join("; ", problems));

@@ -2,6 +2,7 @@
 package io.holdfast.redis;
 
 import io.holdfast.ConfigurationException;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.StoreAddress;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
@@ -102,7 +103,8 @@ final class RedlockAddress {
           "Redlock needs an odd number of nodes, 3 or more, not " + nodes);
     }
     if (maxLease.compareTo(SHORTEST_MAX_LEASE) < 0 || maxLease.compareTo(LONGEST_MAX_LEASE) > 0) {
-      throw new IllegalArgumentException("the longest lease is 1 s to 366 days, not " + maxLease);
+      throw new IllegalArgumentException(
+          "the longest lease is 1 s to 366 days, not " + DurationText.exact(maxLease));
     }
   }
 

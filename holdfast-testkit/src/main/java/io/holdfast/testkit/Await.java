@@ -4,6 +4,7 @@ package io.holdfast.testkit;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.Ticker;
+import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
@@ -99,7 +100,7 @@ public final class Await {
     } catch (ExecutionException e) {
       throw new AssertionError("the stage failed", e.getCause());
     } catch (TimeoutException e) {
-      throw new AssertionError("the stage did not complete within " + patience, e);
+      throw new AssertionError("the stage did not complete within " + DurationText.of(patience), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new AssertionError("interrupted while waiting for a stage", e);
@@ -121,7 +122,7 @@ public final class Await {
       Throwable cause = e.getCause();
       return cause == null ? e : cause;
     } catch (TimeoutException e) {
-      throw new AssertionError("the stage did not complete within " + PATIENCE, e);
+      throw new AssertionError("the stage did not complete within " + DurationText.of(PATIENCE), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new AssertionError("interrupted while waiting for a stage", e);
@@ -146,7 +147,8 @@ public final class Await {
           unanswered = e;
         }
         if (Ticker.system().nanos() - begin > patience.toNanos()) {
-          throw new AssertionError("waited " + patience + " in vain " + what, unanswered);
+          throw new AssertionError(
+              "waited " + DurationText.of(patience) + " in vain " + what, unanswered);
         }
         LockSupport.parkNanos(LOOK_EVERY_NANOS);
         interrupted |= Thread.interrupted();

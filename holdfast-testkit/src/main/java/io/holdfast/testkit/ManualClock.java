@@ -3,6 +3,7 @@ package io.holdfast.testkit;
 
 import io.holdfast.Scheduler;
 import io.holdfast.Ticker;
+import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -250,7 +251,8 @@ public final class ManualClock implements Ticker, Scheduler {
 
   private static long requireForward(Duration by) {
     if (by.isNegative()) {
-      throw new IllegalArgumentException("time only moves forward, not by " + by);
+      throw new IllegalArgumentException(
+          "time only moves forward, not by " + DurationText.exact(by));
     }
     return by.toNanos();
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.verify;
 
+import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -54,12 +55,12 @@ public record VerifySettings(
           "the number of clients must be from 2 to " + MOST_CLIENTS + ", not " + clients);
     }
     if (duration.compareTo(lease.multipliedBy(2)) < 0) {
-      throw new IllegalArgumentException(
-          "a run must last at least two leases, " + lease.multipliedBy(2) + ", not " + duration);
+      throw new IllegalArgumentException("a run must last at least two leases, "
+          + DurationText.exact(lease.multipliedBy(2)) + ", not " + DurationText.exact(duration));
     }
     if (duration.compareTo(LONGEST) > 0) {
-      throw new IllegalArgumentException(
-          "a run may last " + LONGEST + " at most, not " + duration + "; run it again for more");
+      throw new IllegalArgumentException("a run may last " + DurationText.exact(LONGEST)
+          + " at most, not " + DurationText.exact(duration) + "; run it again for more");
     }
     if (protocol != Protocol.HOLDFAST && faults.stream().anyMatch(Fault::isTheServers)) {
       throw new IllegalArgumentException(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.zookeeper;
 
+import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,10 +47,11 @@ public record ZooKeeperSettings(String root, Duration longestLease, Duration tic
       problems.add(problem);
     }
     if (isOutside(longestLease, SHORTEST_LONGEST, LONGEST_LONGEST)) {
-      problems.add("longestLease must be from 1 second to 1 hour, not " + longestLease);
+      problems.add(
+          "longestLease must be from 1 second to 1 hour, not " + DurationText.exact(longestLease));
     }
     if (isOutside(tick, SHORTEST_TICK, LONGEST_TICK)) {
-      problems.add("tick must be from 10 ms to 1 minute, not " + tick);
+      problems.add("tick must be from 10 ms to 1 minute, not " + DurationText.exact(tick));
     }
     if (acl.isEmpty()) {
       problems.add("acl must allow something");

@@ -12,6 +12,7 @@ import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.JavaLock;
 import io.holdfast.LockInfo;
+import io.holdfast.spi.DurationText;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.Verb;
 import java.time.Duration;
@@ -129,7 +130,7 @@ abstract class ClosingContract extends Contract {
     long began = nanoTime();
     faulty.holdfast().close();
     Duration took = Duration.ofNanos(nanoTime() - began);
-    assertTrue(took.compareTo(PLENTY.dividedBy(4)) < 0, () -> "took " + took);
+    assertTrue(took.compareTo(PLENTY.dividedBy(4)) < 0, () -> "took " + DurationText.of(took));
     assertFalse(hold.isValid());
     faulty.faults().heal();
     awaitNothingInStore();

@@ -9,6 +9,7 @@ import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.LockInfo;
 import io.holdfast.LockOptions;
+import io.holdfast.spi.DurationText;
 import io.holdfast.testkit.Await;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -76,7 +77,7 @@ abstract class FairnessContract extends Contract {
     assertTrue(hold.release());
     assertTrue(Await.value(next).release());
     Duration took = Duration.ofNanos(nanoTime() - released);
-    assertTrue(took.compareTo(FAIR.leaseFor()) < 0, () -> "took " + took);
+    assertTrue(took.compareTo(FAIR.leaseFor()) < 0, () -> "took " + DurationText.of(took));
     Await.failure(never);
   }
 

@@ -11,6 +11,7 @@ import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.LockInfo;
 import io.holdfast.LockOptions;
+import io.holdfast.spi.DurationText;
 import io.holdfast.testkit.Await;
 import java.time.Duration;
 import java.util.Optional;
@@ -54,7 +55,7 @@ abstract class HoldAtLeastContract extends Contract {
     try (Hold next = other.acquire()) {
       Duration took = Duration.ofNanos(nanoTime() - began);
       Duration earliest = least.minus(tolerance(holdfast));
-      assertTrue(took.compareTo(earliest) >= 0, () -> "free after " + took);
+      assertTrue(took.compareTo(earliest) >= 0, () -> "free after " + DurationText.of(took));
       assertTrue(next.token() > hold.token());
     }
     return true;

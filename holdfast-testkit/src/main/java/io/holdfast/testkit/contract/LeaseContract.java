@@ -14,6 +14,7 @@ import io.holdfast.Holdfast;
 import io.holdfast.LockEvent;
 import io.holdfast.LockOptions;
 import io.holdfast.LossReason;
+import io.holdfast.spi.DurationText;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.Verb;
 import io.holdfast.testkit.log.MayWarn;
@@ -34,8 +35,12 @@ abstract class LeaseContract extends Contract {
         .minus(holdfast.guarantees().granularity());
     try (Hold hold = holdfast.lock(name, LONG).acquire()) {
       Duration first = hold.remaining();
-      assertTrue(first.compareTo(most) <= 0, () -> first + " is more than " + most);
-      assertTrue(first.compareTo(most.dividedBy(2)) > 0, () -> first + " is far less than " + most);
+      assertTrue(
+          first.compareTo(most) <= 0,
+          () -> DurationText.exact(first) + " is more than " + DurationText.exact(most));
+      assertTrue(
+          first.compareTo(most.dividedBy(2)) > 0,
+          () -> DurationText.exact(first) + " is far less than " + DurationText.exact(most));
       Await.until("time passes", () -> hold.remaining().compareTo(first) < 0);
     }
   }
@@ -48,7 +53,9 @@ abstract class LeaseContract extends Contract {
     Duration lease = LONG.leaseFor();
     try (Hold hold = faulty.lock(name, LONG).acquire()) {
       Duration most = lease.minus(lease.dividedBy(100)).minusMillis(310);
-      assertTrue(hold.remaining().compareTo(most) <= 0, () -> hold.remaining() + " of " + most);
+      assertTrue(
+          hold.remaining().compareTo(most) <= 0,
+          () -> DurationText.exact(hold.remaining()) + " of " + DurationText.exact(most));
     }
   }
 

@@ -15,6 +15,7 @@ import io.holdfast.HoldfastException;
 import io.holdfast.LockEvent;
 import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
+import io.holdfast.spi.DurationText;
 import io.holdfast.testkit.Await;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
@@ -43,7 +44,7 @@ abstract class StallContract extends Contract {
     assertUnknownOrUnavailable(
         assertThrows(HoldfastException.class, () -> lock.tryAcquire().isPresent()));
     Duration took = Duration.ofNanos(nanoTime() - began);
-    assertTrue(took.compareTo(PLENTY.dividedBy(4)) < 0, () -> "took " + took);
+    assertTrue(took.compareTo(PLENTY.dividedBy(4)) < 0, () -> "took " + DurationText.of(took));
     resume();
     awaitNothingInStore();
     assertReleases(lock, lock.acquire(PLENTY));

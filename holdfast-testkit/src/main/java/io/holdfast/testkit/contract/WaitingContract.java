@@ -11,6 +11,7 @@ import io.holdfast.DistributedLock;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
+import io.holdfast.spi.DurationText;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.Verb;
 import java.time.Duration;
@@ -38,7 +39,9 @@ abstract class WaitingContract extends Contract {
       assertTrue(hold.release());
       assertTrue(waiter.get().release());
       Duration took = Duration.ofNanos(nanoTime() - released);
-      assertTrue(took.compareTo(bound) < 0, () -> "took " + took + ", bound " + bound);
+      assertTrue(
+          took.compareTo(bound) < 0,
+          () -> "took " + DurationText.of(took) + ", bound " + DurationText.of(bound));
     }
   }
 
@@ -51,7 +54,9 @@ abstract class WaitingContract extends Contract {
     try (Hold next = second.lock(name, LONG).acquire()) {
       Duration took = Duration.ofNanos(nanoTime() - began);
       Duration bound = briefLease().plus(second.guarantees().wakesWithin()).plus(SLACK);
-      assertTrue(took.compareTo(bound) < 0, () -> "took " + took + ", bound " + bound);
+      assertTrue(
+          took.compareTo(bound) < 0,
+          () -> "took " + DurationText.of(took) + ", bound " + DurationText.of(bound));
       assertTrue(next.token() > hold.token());
     }
   }
@@ -108,7 +113,7 @@ abstract class WaitingContract extends Contract {
     assertTrue(hold.release());
     assertTrue(alive.get().release());
     Duration took = Duration.ofNanos(nanoTime() - released);
-    assertTrue(took.compareTo(LONG.leaseFor()) < 0, () -> "took " + took);
+    assertTrue(took.compareTo(LONG.leaseFor()) < 0, () -> "took " + DurationText.of(took));
     Await.failure(never);
   }
 
@@ -198,7 +203,9 @@ abstract class WaitingContract extends Contract {
         assertTrue(Await.value(waiter).isEmpty());
       }
       Duration took = Duration.ofNanos(nanoTime() - began);
-      assertTrue(took.compareTo(Duration.ofMillis(200).plus(SLACK)) < 0, () -> "took " + took);
+      assertTrue(
+          took.compareTo(Duration.ofMillis(200).plus(SLACK)) < 0,
+          () -> "took " + DurationText.of(took));
       assertTrue(hold.isValid());
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.testkit.process;
 
+import io.holdfast.spi.DurationText;
 import io.holdfast.testkit.Await;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -77,8 +78,7 @@ public final class LockTakerProcess implements AutoCloseable {
       }
       return taker;
     } catch (AssertionError e) {
-      String had =
-          process.info().totalCpuDuration().map(Duration::toString).orElse("nothing known");
+      String had = process.info().totalCpuDuration().map(DurationText::of).orElse("nothing known");
       taker.endNow();
       throw new AssertionError("no lock taker, which has had " + had + " of a processor", e);
     }
