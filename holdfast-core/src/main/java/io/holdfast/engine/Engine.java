@@ -179,6 +179,17 @@ final class Engine implements Holdfast {
     }
   }
 
+  /** For a log. Locks of lanes are had for a moment only: nothing is asked and nothing runs under them. */
+  @Override
+  public String toString() {
+    String text = "Holdfast \"" + settings.clientName() + "\" on " + store.describe() + ", ";
+    if (isClosed()) {
+      return text + "closed";
+    }
+    long holds = lanes.all().stream().filter(Lane::isHeld).count();
+    return text + holds + (holds == 1 ? " hold" : " holds");
+  }
+
   // shared
 
   String clientId() {

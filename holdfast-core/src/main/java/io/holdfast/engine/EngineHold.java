@@ -7,6 +7,7 @@ import io.holdfast.HoldState;
 import io.holdfast.HoldfastException;
 import io.holdfast.LossReason;
 import io.holdfast.Moment;
+import io.holdfast.spi.DurationText;
 import java.lang.System.Logger.Level;
 import java.lang.ref.Reference;
 import java.time.Duration;
@@ -205,6 +206,29 @@ public final class EngineHold implements Hold, Outcome {
     Moment now = lane.engine.ticker.now();
     long left = own.leftNanos(now);
     return left > 0 ? left : Math.max(0, lane.holding.checkTime(own, now));
+  }
+
+  /** For a log. It changes nothing and takes no lock: a hold whose time is up is marked as lost by others. */
+  @Override
+  public String toString() {
+    return "hold on \"" + lockName() + "\", " + words();
+  }
+
+  /** Token, state and what is left, without the name. */
+  String words() {
+    HoldState now = own.state();
+    HoldLostException loss = own.loss();
+    String text = "token " + token() + ", ";
+    if (loss != null) {
+      return text + HoldState.LOST + ": " + loss.reason().explanation();
+    }
+    if (now == HoldState.RELEASED) {
+      return text + now;
+    }
+    long left = own.leftNanos(lane.engine.ticker.now());
+    return left > 0
+        ? text + now + ", " + DurationText.of(Duration.ofNanos(left)) + " left"
+        : text + HoldState.LOST + ": its time is up";
   }
 
   /** The acquiring thread has it now: a loss may interrupt it. */

@@ -125,7 +125,7 @@ final class EngineLock implements DistributedLock {
 
   @Override
   public String toString() {
-    return "lock " + key + " on " + engine.store.describe();
+    return "lock \"" + key + "\" on " + engine.store.describe();
   }
 
   private <T extends @Nullable Object, X extends Exception> T doAndRelease(

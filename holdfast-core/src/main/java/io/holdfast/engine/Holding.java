@@ -48,6 +48,12 @@ final class Holding {
     return tenure == null;
   }
 
+  /** Whether somebody has a hold, by what was written last. */
+  boolean isHeld() {
+    Ownership own = tenure == null ? null : tenure.own;
+    return own != null && own.isOurs();
+  }
+
   @Nullable
   Tenure tenure() {
     return tenure;

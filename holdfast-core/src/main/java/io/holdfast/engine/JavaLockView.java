@@ -123,4 +123,9 @@ final class JavaLockView implements JavaLock {
   public Hold hold() {
     return shared.mineOrThrow(Thread.currentThread()).hold;
   }
+
+  @Override
+  public String toString() {
+    return "reentrant " + lock + ", " + shared.words();
+  }
 }

@@ -281,6 +281,16 @@ final class Lane {
     });
   }
 
+  /** Whether this process has a hold of the name. */
+  boolean isHeld() {
+    lock.lock();
+    try {
+      return holding.isHeld();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Returns who owns the lock by thread. */
   ThreadLock threadLock() {
     lock.lock();

@@ -56,6 +56,14 @@ final class ThreadLock {
     return overtaken.isEmpty() ? null : overtaken.get(thread);
   }
 
+  /** Who owns it, for a log; takes no lock. */
+  String words() {
+    Owner owner = current;
+    return owner == null
+        ? "not owned by a thread of this client"
+        : "owned by thread \"" + owner.thread.getName() + "\": " + owner.hold.words();
+  }
+
   /** Returns what a calling thread owns, lost or not. */
   Owner mineOrThrow(Thread thread) {
     Owner owner = mine(thread);
