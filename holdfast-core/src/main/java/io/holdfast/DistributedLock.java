@@ -9,6 +9,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * A named thing that at most one holder has at a time, across threads, processes and machines that share a store.
  *
+ * <pre>{@code
+ * try (Hold hold = lock.acquire()) { // waits for as long as somebody else has it
+ *   orders.save(order, hold.token());
+ * }
+ * Optional<Hold> soon = lock.tryAcquire(Duration.ofSeconds(5)); // empty if it is still busy then
+ * boolean ran = lock.tryRun(hold -> orders.save(order, hold.token())); // false if it is busy now
+ * }</pre>
+ *
  * <h2>Guarantees</h2>
  *
  * At any instant of the store's clock at most one unexpired hold exists for a name, as far as {@link
@@ -16,37 +24,39 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Not guaranteed</h2>
  *
- * A lease cannot stop a paused process from writing late; the resource that checks {@link Hold#token()} can. Holds are
- * not reentrant: see {@link #asJavaLock()}.
+ * A lease cannot stop a paused process from writing late; the resource that checks {@link Hold#token()} can. A thread
+ * that holds the lock cannot acquire it once more, except through {@link #asJavaLock()}.
  *
  * <h2>Threads and memory</h2>
  *
  * Instances are immutable and may be shared. Within one process, what a holder did before it released happens-before
- * what the next holder does. Between processes the lock orders no memory: check the token at the resource.
+ * what the next holder does. Between processes the lock orders no memory: data that was read before the lock was acquired
+ * may be out of date, so read it once the lock is held.
  *
  * <h2>Time</h2>
  *
- * Waits are measured on the monotonic clock, from the call. {@code waitAtMost} of zero or less means one attempt. A
- * lease is counted from before the request was sent.
+ * Waits are measured on the monotonic clock, from the call. A {@code waitAtMost} of zero or less means one attempt. A
+ * lease is counted from before its request was sent.
  *
  * <h2>Failure</h2>
  *
- * A wait survives outages of the store within its budget; an untimed wait for {@code storeRetryFor} in a row, from
- * the time on at which the store can serve, if it says so. An
- * acquisition that ends without a hold, for whatever reason, leaves none behind: the claim is withdrawn, in the
- * background if the store is silent, until that is confirmed or its lease has ended. If the answer to a request is
- * lost, the request is repeated under the same claim, so a lock that was granted silently is found, not taken twice.
+ * A wait with a limit goes on through outages of the store until its limit. A wait without a limit ends when every request
+ * has failed for {@link Holdfast.Builder#storeRetryFor} (30 s by default); if the store says when it can serve again, that
+ * time counts from then. An acquisition that ends without a hold, for whatever reason, leaves none behind: the client
+ * withdraws its claim, in the background if the store does not answer, until the store has confirmed that or the lease has
+ * ended. If the answer to a request is lost, the client repeats the request under the same claim: it then finds a lock that
+ * the store has granted already, and does not take it twice.
  */
 public interface DistributedLock {
   /**
-   * Returns the name.
+   * Returns the name of the lock.
    *
-   * @return 1 to 512 bytes of UTF-8
+   * @return the name, as it was given to {@link Holdfast#lock(String)}
    */
   String name();
 
   /**
-   * Returns the same lock with other options. No I/O.
+   * Returns the same lock with other options. This does no I/O.
    *
    * @param options the options of acquisitions through the result
    * @return a lock of this name
@@ -57,18 +67,18 @@ public interface DistributedLock {
   DistributedLock withOptions(LockOptions options);
 
   /**
-   * Waits until the lock is ours. Returns a valid hold; waits as long as somebody else has the lock. Threads of one
+   * Waits until the caller has the lock, for as long as somebody else has it, and returns a valid hold. Threads of one
    * process queue in arrival order; a thread that comes just when the lock is released may take it before the queue, but
    * not once the first in the queue has waited for a millisecond. Between processes the order is the store's ({@link
    * LockOptions#fair()}).
    *
-   * <p>Interrupt, on entry or while waiting: throws, flag cleared, claim withdrawn; a grant that was delivered before
-   * the interrupt is returned, flag kept. Store unreachable: keeps trying for {@code storeRetryFor} (from the time on at which
-   * the store can serve, if it says so), then throws.
-   * Reply lost: asks again under the same claim.
+   * <p>If the thread is interrupted before or during the wait, the claim is withdrawn, the interrupt flag is cleared and
+   * {@link InterruptedException} is thrown. If the lock was granted before the interrupt came, the hold is returned and the
+   * flag stays set. If the store fails, the call tries again for {@link Holdfast.Builder#storeRetryFor} (30 s by default;
+   * from the time at which the store can serve again, if it says so) and then throws.
    *
    * @return the hold, to be released
-   * @throws InterruptedException if interrupted
+   * @throws InterruptedException if the thread was interrupted
    * @throws IllegalStateException if the current hold was acquired by a blocking call of this very thread, is renewed
    *     and was not {@linkplain Hold#detach() detached}, so that the wait could never end; or the client is closed
    * @throws StoreUnavailableException if the store could not be asked
@@ -79,27 +89,28 @@ public interface DistributedLock {
   Hold acquire() throws InterruptedException;
 
   /**
-   * Waits until the lock is ours, within a budget. As {@link #acquire()}, but for the time-out.
+   * Waits until the caller has the lock, for a limited time; otherwise as {@link #acquire()}.
    *
-   * <p>One attempt is made however small the budget is; if the store does not answer it, that takes {@code
-   * requestTimeout}.
+   * <p>One attempt is made however short the limit is. If the store does not answer it, the call takes {@code
+   * requestTimeout} (2 s by default) even if the limit is shorter.
    *
-   * @param waitAtMost the whole budget, local queue and store together; zero or less means one attempt
+   * @param waitAtMost the limit for all of the wait, in the local queue and at the store; zero or less means one attempt
    * @return the hold, to be released
-   * @throws AcquireTimeoutException if somebody else had the lock until the budget was spent; names the holder
+   * @throws AcquireTimeoutException if somebody else had the lock until the limit; it names the holder
    * @throws InterruptedException if interrupted
    * @throws IllegalStateException if the client is closed
-   * @throws StoreUnavailableException if the budget ended and the store's last answer was a failure
-   * @throws AcquireUnknownException if the budget ended and the store's last answer never came
+   * @throws StoreUnavailableException if the limit was reached and the store's last answer was a failure
+   * @throws AcquireUnknownException if the limit was reached and the store's last answer never came
    * @throws ConfigurationException if the store turns out to be unusable as configured
    */
   @CheckReturnValue
   Hold acquire(Duration waitAtMost) throws InterruptedException;
 
   /**
-   * Makes one attempt. Never waits for a holder and never queues; does not stop at an interrupt (the flag stays).
-   * Always asks the store, except while this process has the lock. May overtake waiters, fair ones too, as {@link
-   * java.util.concurrent.locks.ReentrantLock#tryLock()} does. Takes at most {@code requestTimeout}.
+   * Makes one attempt, which may take up to {@code requestTimeout}: 2 s by default, never more than a third of the lease. It
+   * asks the store, unless this process itself has the lock. It never waits for a holder and never queues. It may overtake
+   * waiters, fair ones too, as {@link java.util.concurrent.locks.ReentrantLock#tryLock()} does. An interrupt does not stop it,
+   * and the thread's interrupt flag stays set.
    *
    * @return the hold, to be released; empty only if somebody else has the lock
    * @throws IllegalStateException if the client is closed
@@ -111,23 +122,25 @@ public interface DistributedLock {
   Optional<Hold> tryAcquire();
 
   /**
-   * Waits for the lock within a budget. As {@link #acquire(Duration)}, with a time-out as an empty result.
+   * Tries for a limited time, and makes one attempt at least, which may take up to {@code requestTimeout} (2 s by default)
+   * even if the limit is shorter. As {@link #acquire(Duration)}, except that the result is empty if the lock is still busy at
+   * the limit.
    *
-   * @param waitAtMost the whole budget; zero or less means {@link #tryAcquire()}
-   * @return the hold, to be released; empty only if somebody else had the lock until the budget was spent
+   * @param waitAtMost the limit for all of the wait; zero or less means one attempt
+   * @return the hold, to be released; empty only if somebody else had the lock until the limit
    * @throws InterruptedException if interrupted
    * @throws IllegalStateException if the client is closed
-   * @throws StoreUnavailableException if the budget ended and the store's last answer was a failure
-   * @throws AcquireUnknownException if the budget ended and the store's last answer never came
+   * @throws StoreUnavailableException if the limit was reached and the store's last answer was a failure
+   * @throws AcquireUnknownException if the limit was reached and the store's last answer never came
    * @throws ConfigurationException if the store turns out to be unusable as configured
    */
   @CheckReturnValue
   Optional<Hold> tryAcquire(Duration waitAtMost) throws InterruptedException;
 
   /**
-   * As {@link #acquire()}, without blocking a thread. The hold belongs to no thread. Any completion of the future that
-   * is not ours ({@code cancel}, {@code orTimeout}, {@code complete}) withdraws the claim, and a grant that comes later
-   * is given back; completing a future that was derived from it does not reach it. Dependents run on the callback
+   * As {@link #acquire()}, without blocking a thread. The hold belongs to no thread. If the caller completes the future
+   * ({@code cancel}, {@code orTimeout}, {@code complete}), the claim is withdrawn, and a lock that is granted after that is
+   * released. Completing a future that was derived from this one does not have that effect. Dependents run on the callback
    * executor, never on an I/O or renewal thread.
    *
    * @return completes with the hold, or with one of the exceptions that {@code acquire()} throws
@@ -138,14 +151,15 @@ public interface DistributedLock {
   /**
    * As {@link #acquire(Duration)}, without blocking a thread; see {@link #acquireAsync()}.
    *
-   * @param waitAtMost the whole budget; zero or less means one attempt
+   * @param waitAtMost the limit for all of the wait; zero or less means one attempt
    * @return completes with the hold, or with one of the exceptions that {@code acquire(Duration)} throws
    */
   @CheckReturnValue
   CompletableFuture<Hold> acquireAsync(Duration waitAtMost);
 
   /**
-   * As {@link #tryAcquire()}, without blocking a thread; see {@link #acquireAsync()}.
+   * Makes one attempt, whose answer may take up to {@code requestTimeout} (2 s by default). As {@link #tryAcquire()}, without
+   * blocking a thread; see {@link #acquireAsync()}.
    *
    * @return completes with the hold, or empty only if somebody else has the lock
    */
@@ -153,16 +167,19 @@ public interface DistributedLock {
   CompletableFuture<Optional<Hold>> tryAcquireAsync();
 
   /**
-   * As {@link #tryAcquire(Duration)}, without blocking a thread; see {@link #acquireAsync()}.
+   * Tries for a limited time, and makes one attempt at least, whose answer may take up to {@code requestTimeout} (2 s by
+   * default) even if the limit is shorter. As {@link #tryAcquire(Duration)}, without blocking a thread; see {@link
+   * #acquireAsync()}.
    *
-   * @param waitAtMost the whole budget; zero or less means one attempt
-   * @return completes with the hold, or empty only if somebody else had the lock until the budget was spent
+   * @param waitAtMost the limit for all of the wait; zero or less means one attempt
+   * @return completes with the hold, or empty only if somebody else had the lock until the limit
    */
   @CheckReturnValue
   CompletableFuture<Optional<Hold>> tryAcquireAsync(Duration waitAtMost);
 
   /**
-   * Runs work if the lock is free now; see {@link #tryAcquire()} and {@link #run}.
+   * Makes one attempt, which may take up to {@code requestTimeout} (2 s by default), and runs work if the lock is free; see
+   * {@link #tryAcquire()} and {@link #run}.
    *
    * @param work gets the hold
    * @param <X> what the work throws
@@ -178,9 +195,9 @@ public interface DistributedLock {
   <X extends Exception> boolean tryRun(Work<X> work) throws X;
 
   /**
-   * Waits for the lock, runs work, releases. The release honours {@link LockOptions#holdAtLeast()} if the work
-   * returned; if it threw, the lock is free at once. A release that the store does not answer is logged and goes on in
-   * the background.
+   * Waits for the lock, runs work and releases the lock. If the work returns, the lock stays taken until its {@link
+   * LockOptions#holdAtLeast()} is over; if the work throws, the lock is free at once. If the store does not answer the release, that is logged, and
+   * the release goes on in the background.
    *
    * @param work gets the hold
    * @param <X> what the work throws

@@ -11,6 +11,11 @@ import java.util.Set;
 /**
  * What a store gives, and what it does not.
  *
+ * <pre>{@code
+ * // at start-up; throws if the store excludes the processes of one machine only
+ * Guarantees guarantees = holdfast.guarantees().require(Guarantee.EXCLUDES_MACHINES);
+ * }</pre>
+ *
  * @param store the kind of store, for people
  * @param given what it gives
  * @param shortestLease the shortest lease that it can keep

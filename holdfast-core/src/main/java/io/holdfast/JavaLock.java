@@ -6,14 +6,26 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 
 /**
- * The reentrant view: owned by the thread, counted locally. All views of one name in one {@link Holdfast} are one lock.
+ * The lock as a {@link Lock}: a thread owns it, and may enter as often as it likes. Entries are counted in this process. All
+ * views of one name in one {@link Holdfast} are one lock.
  *
- * <p>Entering again costs no I/O, never shortens the lease and keeps the token; it is refused once the hold is lost. A
- * dead thread's hold is not renewed and so ends with its lease. Memory: see {@link DistributedLock}.
+ * <pre>{@code
+ * JavaLock stock = holdfast.lock("stock").asJavaLock();
+ * stock.lock();
+ * try {
+ *   shop.book(order, stock.hold().token());
+ * } finally {
+ *   stock.unlock();
+ * }
+ * }</pre>
+ *
+ * <p>Entering again does no I/O, never shortens the lease and keeps the token; it is refused once the hold is lost. The hold
+ * of a thread that has died is not renewed, and so ends with its lease. What one owner's writes mean for the next one's
+ * reads is said at {@link DistributedLock}.
  */
 public interface JavaLock extends Lock {
   /**
-   * Waits until the calling thread owns the lock. An interrupt does not stop the wait; the flag is kept.
+   * Waits until the calling thread owns the lock. An interrupt does not stop the wait, and the interrupt flag stays set.
    *
    * @throws IllegalStateException if this thread's hold was lost (with the {@link HoldLostException} as cause): unlock
    *     down to zero first; or the client is closed; or a hold acquired through {@link DistributedLock} by this thread
@@ -26,9 +38,10 @@ public interface JavaLock extends Lock {
   void lock();
 
   /**
-   * As {@link #lock()}, but an interrupt on entry or while waiting throws, flag cleared, claim withdrawn.
+   * As {@link #lock()}, except that an interrupt before or during the wait ends it: the claim is withdrawn, the interrupt flag
+   * is cleared and {@link InterruptedException} is thrown.
    *
-   * @throws InterruptedException if interrupted
+   * @throws InterruptedException if the thread was interrupted
    * @throws IllegalStateException as {@link #lock()}
    * @throws StoreUnavailableException as {@link #lock()}
    * @throws AcquireUnknownException as {@link #lock()}
@@ -37,7 +50,8 @@ public interface JavaLock extends Lock {
   void lockInterruptibly() throws InterruptedException;
 
   /**
-   * Makes one attempt, overtaking waiters, fair ones too. Never waits for a holder.
+   * Makes one attempt, which may take up to {@code requestTimeout}: 2 s by default, never more than a third of the lease. It
+   * never waits for a holder, and may overtake waiters, fair ones too. A thread that owns the lock enters again at once.
    *
    * @return true if the calling thread owns the lock now; false only if somebody else has it, or this thread by a hold
    *     that it acquired through {@link DistributedLock}
@@ -49,23 +63,24 @@ public interface JavaLock extends Lock {
   boolean tryLock();
 
   /**
-   * Waits for the lock within a budget; zero or less means one attempt.
+   * Tries for a limited time, and makes one attempt at least, which may take up to {@code requestTimeout} (2 s by default)
+   * even if the limit is shorter.
    *
-   * @param time the budget
+   * @param time the limit; zero or less means one attempt
    * @param unit its unit
    * @return true if the calling thread owns the lock now; false only if somebody else, or this thread by a hold that it
-   *     acquired through {@link DistributedLock}, had it until the budget was spent
-   * @throws InterruptedException if interrupted, on entry or while waiting
+   *     acquired through {@link DistributedLock}, had it until the limit
+   * @throws InterruptedException if the thread was interrupted, before or during the wait
    * @throws IllegalStateException if this thread's hold was lost, or the client is closed
-   * @throws StoreUnavailableException if the budget ended and the store's last answer was a failure
-   * @throws AcquireUnknownException if the budget ended and the store's last answer never came
+   * @throws StoreUnavailableException if the limit was reached and the store's last answer was a failure
+   * @throws AcquireUnknownException if the limit was reached and the store's last answer never came
    */
   @Override
   boolean tryLock(long time, TimeUnit unit) throws InterruptedException;
 
   /**
-   * Undoes one entry; the last one releases the lock in the store (a silent store is logged, the release goes on in the
-   * background).
+   * Undoes one entry; the last one releases the lock in the store, which takes up to {@code requestTimeout} (2 s by default).
+   * If the store does not answer, that is logged, and the release goes on in the background.
    *
    * @throws IllegalMonitorStateException if the calling thread does not own the lock; or, with the {@link
    *     HoldLostException} as cause, if its hold was lost (the entry is undone all the same)

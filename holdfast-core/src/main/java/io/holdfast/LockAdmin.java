@@ -5,8 +5,17 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Looks at locks and, in an emergency, ends somebody else's hold. Calls block for at most a few request time-outs, but for
- * {@link #list}.
+ * Looks at locks and, in an emergency, ends somebody else's hold.
+ *
+ * <pre>{@code
+ * for (LockInfo each : holdfast.admin().list("order:")) {
+ *   lines.add(each.name() + " " + each.holder().map(Holder::describe).orElse("free"));
+ * }
+ * Optional<LockInfo> seen = holdfast.admin().inspect("order:42");
+ * boolean ended = seen.isPresent() && holdfast.admin().forceRelease(seen.get());
+ * }</pre>
+ *
+ * <p>A call blocks for a few request time-outs at most, except {@link #list}, which asks for as many parts as there are.
  */
 public interface LockAdmin {
   /**

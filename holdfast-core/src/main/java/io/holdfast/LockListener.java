@@ -2,14 +2,26 @@
 package io.holdfast;
 
 /**
- * Told what happens to locks in this process, on the callback executor, one event at a time, in order. What a listener
- * throws is caught, logged and counted ({@link LockAdmin#callbackFailures()}). Listeners cost nothing while there are
- * none.
+ * Is told what happens to locks in this process, on the callback executor, one event at a time and in order.
+ *
+ * <pre>{@code
+ * Holdfast holdfast = Holdfast.builder()
+ *     .store("memory:")
+ *     .listener(event -> {
+ *       if (event instanceof LockEvent.Lost lost) {
+ *         alarms.add(lost.lockName() + " was lost: " + lost.reason().explanation());
+ *       }
+ *     })
+ *     .build();
+ * }</pre>
+ *
+ * <p>What a listener throws is caught, logged and counted ({@link LockAdmin#callbackFailures()}). A client without listeners
+ * makes no events.
  */
 @FunctionalInterface
 public interface LockListener {
   /**
-   * Told of one event.
+   * Is told of one event.
    *
    * @param event what happened
    */

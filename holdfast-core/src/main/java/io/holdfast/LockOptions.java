@@ -10,18 +10,28 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * How a lock is acquired and held. Options belong to the acquisition: two locks of one name with different options
- * share one queue.
+ * How a lock is acquired and held. Options belong to the acquisition: two locks of one name with different options are
+ * the same lock and share one queue.
+ *
+ * <pre>{@code
+ * LockOptions options = LockOptions.builder()
+ *     .leaseFor(Duration.ofSeconds(10)) // renewed for as long as the lock is held
+ *     .holdAtMost(Duration.ofMinutes(5)) // the hold is lost then
+ *     .note("nightly report") // operators read it
+ *     .onLost(OnLost.interruptAcquirer())
+ *     .build();
+ * DistributedLock lock = holdfast.lock("report", options);
+ * }</pre>
  *
  * @param leaseFor how long the store keeps the lock for a holder that has fallen silent. Longer survives longer
- *     pauses and outages; shorter frees a dead holder's lock sooner. Default 30 s
- * @param renew whether the lease is renewed while it is held. Off makes it a fixed lease. Default on
- * @param holdAtMost the hold is lost when it has been held this long, and is not renewed past it. Default none
+ *     pauses and outages; shorter frees a dead holder's lock sooner. Default: 30 s
+ * @param renew whether the lease is renewed while the lock is held. Off makes it a fixed lease. Default: on
+ * @param holdAtMost the hold is lost when it has been held this long; the work is not stopped by that. Default: none
  * @param holdAtLeast a release after successful work keeps the lock taken until this long after the grant, by the
- *     store's clock. Default zero
- * @param fair whether arrival order holds between processes, among those that ask for it. Default off
- * @param note shown by the store to people, at most 200 characters. Default empty
- * @param onLost what to do when the hold is lost, besides the change of state. Default nothing
+ *     store's clock. Default: zero
+ * @param fair whether arrival order holds between processes, among those that ask for it. Default: off
+ * @param note what operators read beside the holder, at most 200 characters. Default: empty
+ * @param onLost what to do when the hold is lost, besides the change of state. Default: nothing
  */
 public record LockOptions(
     Duration leaseFor,
@@ -97,7 +107,7 @@ public record LockOptions(
     return new Builder(this);
   }
 
-  /** Makes {@link LockOptions}. Not thread-safe. */
+  /** Makes {@link LockOptions}. Not thread-safe. A setter that is not called leaves the default that it names. */
   public static final class Builder {
     private Duration leaseFor;
     private boolean renew;
@@ -118,9 +128,12 @@ public record LockOptions(
     }
 
     /**
-     * Sets the lease: how long the store keeps the lock for a holder that has fallen silent.
+     * Sets the lease: how long the store keeps the lock for a holder that has fallen silent. It is no limit for the work:
+     * while the lock is held, the lease is renewed each time a third of it has passed, unless {@link #renew} is off. A longer
+     * lease survives longer pauses and outages; a shorter one frees the lock of a dead holder sooner. Default: 30 s.
      *
-     * @param lease positive; not below what the store can do ({@link Guarantees#shortestLease()})
+     * @param lease positive, and within what the store can keep ({@link Guarantees#shortestLease()}, {@link
+     *     Guarantees#longestLease()}), or {@code lock} refuses the options
      * @return this
      */
     public Builder leaseFor(Duration lease) {
@@ -129,7 +142,9 @@ public record LockOptions(
     }
 
     /**
-     * Sets whether the lease is renewed while held.
+     * Sets whether the lease is renewed while the lock is held. If it is not, a hold that was not released is {@linkplain
+     * HoldState#LOST lost} when its lease ends, and others can have the lock, whatever the work is doing then. Default:
+     * true.
      *
      * @param on false for a fixed lease
      * @return this
@@ -140,9 +155,11 @@ public record LockOptions(
     }
 
     /**
-     * Bounds how long a hold may be held: it is lost then, and not renewed past it.
+     * Bounds how long a hold may be held: after this time it is {@linkplain HoldState#LOST lost}, however well it was
+     * renewed. The work is not stopped by that, and others can have the lock as soon as its lease is over; set {@link #onLost} to
+     * be told, and check the token where the work writes. Default: no bound.
      *
-     * @param most positive
+     * @param most positive, at most 3660 days
      * @return this
      */
     public Builder holdAtMost(Duration most) {
@@ -151,11 +168,12 @@ public record LockOptions(
     }
 
     /**
-     * Keeps the lock taken after a successful release until this long after the grant. It gives at most one run per
-     * {@code holdAtLeast}, not one per slot of a schedule: choose it above clock skew plus start jitter, below the
-     * period less the jitter.
+     * Keeps the lock taken after a successful release until this long after the grant. It gives at most one successful run
+     * in that time, not exactly one for each slot of a schedule: choose it longer than clock skew and start jitter together,
+     * and shorter than the period less the jitter. {@link Hold#releaseNow()} ignores it. Default: zero, the lock is free
+     * when it is released.
      *
-     * @param least zero or positive
+     * @param least zero or positive, at most what the store can keep ({@link Guarantees#longestHoldAtLeast()})
      * @return this
      */
     public Builder holdAtLeast(Duration least) {
@@ -164,10 +182,12 @@ public record LockOptions(
     }
 
     /**
-     * Asks for arrival order between processes, among those that ask for it.
+     * Asks for arrival order between processes, among those that ask for it. It costs a place in the store's queue for each
+     * waiting thread (otherwise one claim asks for all threads of a process), and a lock that is released always goes back to
+     * the store instead of to the next thread of this process. Redlock and Consul have no queue and refuse it. Default: false.
      *
-     * @param on true for arrival order; a store that cannot refuses it
-     *     with a {@link ConfigurationException} when the lock is made
+     * @param on true for arrival order; a store that cannot give it ({@link Guarantee#FAIR}) refuses it with a {@link
+     *     ConfigurationException} when the lock is made
      * @return this
      */
     public Builder fair(boolean on) {
@@ -176,7 +196,8 @@ public record LockOptions(
     }
 
     /**
-     * Sets a note that the store shows to people.
+     * Sets a note that operators read beside the holder, with {@link LockAdmin} or the command {@code holdfast show}, and
+     * that the message of an {@link AcquireTimeoutException} has. Default: empty.
      *
      * @param text at most 200 characters, no control characters
      * @return this
@@ -187,7 +208,7 @@ public record LockOptions(
     }
 
     /**
-     * Sets what to do when the hold is lost.
+     * Sets what to do when the hold is lost, besides the change of its state. Default: {@link OnLost#doNothing()}.
      *
      * @param action the action
      * @return this

@@ -9,6 +9,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * What to do, besides the change of state, when a hold is lost. Equal settings are equal values.
  *
+ * <pre>{@code
+ * LockOptions options =
+ *     LockOptions.builder().onLost(OnLost.call(loss -> alarms.add(loss.getMessage()))).build();
+ * }</pre>
+ *
  * @see LockOptions.Builder#onLost(OnLost)
  */
 public final class OnLost {
@@ -24,7 +29,7 @@ public final class OnLost {
   }
 
   /**
-   * Does nothing more: whoever wants to know asks the hold.
+   * Does nothing more: code that wants to know asks the hold.
    *
    * @return the default
    */
