@@ -31,7 +31,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks in a Consul cluster; made from an address, see {@link ConsulStoreFactory}.
+ * Locks in a Consul cluster. It is made from an address, as in {@code Holdfast.connect("consul://localhost:8500")}; see {@link
+ * ConsulStoreFactory}.
  *
  * <pre>
  *   attempt                -> ConsulAttempt -> one transaction: nobody has it, lock it

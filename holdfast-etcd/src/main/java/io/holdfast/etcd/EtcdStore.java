@@ -31,7 +31,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks in an etcd cluster.
+ * Locks in an etcd cluster. {@link #using(Client)} makes one on the application's own jetcd client; an address ({@code
+ * etcd://localhost}) makes one with a client of its own.
+ *
+ * <pre>{@code
+ * Holdfast holdfast = Holdfast.builder()
+ *     .store(EtcdStore.using(client)) // stays open when the client of the locks is closed
+ *     .build();
+ * }</pre>
  *
  * <pre>
  *   attempt                -> EtcdAttempt -> one transaction: put the claim's key, read the queue

@@ -32,7 +32,14 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks as rows of a table in PostgreSQL, MySQL or MariaDB.
+ * Locks as rows of a table in PostgreSQL, MySQL or MariaDB. {@link #using(DataSource)} makes one on the application's own
+ * data source; an address ({@code jdbc:postgresql://localhost/app}) makes one with a pool of its own.
+ *
+ * <pre>{@code
+ * Holdfast holdfast = Holdfast.builder()
+ *     .store(JdbcStore.using(dataSource)) // stays open when the client is closed
+ *     .build();
+ * }</pre>
  *
  * <pre>
  *   attempt, end                      -> JdbcLocks   on a few connections, each with its thread, or on that of a caller

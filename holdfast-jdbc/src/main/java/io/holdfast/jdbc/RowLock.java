@@ -21,6 +21,14 @@ import org.jspecify.annotations.Nullable;
  * A lock that a transaction of the application holds: from {@code hold} until its commit or rollback. {@link
  * DataLocks#rowLock} makes it.
  *
+ * <pre>{@code
+ * connection.setAutoCommit(false);
+ * if (locks.rowLock("account:42").tryHold(connection)) { // hold(connection) waits instead
+ *   withdraw(connection, 42, amount);
+ * }
+ * connection.commit();
+ * }</pre>
+ *
  * <p>Choose it to protect data in the same database: it costs one statement, needs no lease and no token, and a holder
  * that has lost it cannot write, because its transaction is over. Where the data has a row of its own that all writers
  * touch, {@code SELECT ... FOR UPDATE} on that row does the same and needs no lock with a name. Do not choose it for work
@@ -42,7 +50,7 @@ import org.jspecify.annotations.Nullable;
  * PostgreSQL would show what was there before the wait: this is refused. MySQL and MariaDB show under REPEATABLE READ, the
  * default there, what was there when the transaction read for the first time: so <b>hold first, then read</b>. MariaDB, from
  * 11.6.2 on, fails instead of writing to a row that was changed since, and at SERIALIZABLE also of reading one (error 1020):
- * begin the transaction anew. Two
+ * begin the transaction again. Two
  * transactions that hold several names in different orders deadlock, and the database ends one of them.
  *
  * <h2>Threads</h2>
@@ -140,9 +148,10 @@ public final class RowLock {
   }
 
   /**
-   * Holds the name until the transaction ends, unless another transaction holds it. Does not wait for that, but on MySQL
-   * before 8.0, which has no such statement: up to a second there. When it is busy, the transaction goes on as if this had
-   * not been called, or SQLState 40001 says that the server rolled it back. PostgreSQL takes three more statements for it.
+   * Makes one attempt, which takes as long as the database's answer: one statement, on PostgreSQL three more. It holds the
+   * name until the transaction ends, unless another transaction holds it. It does not wait for that, except on MySQL before
+   * 8.0, which has no such statement: there it waits for up to a second. If the name is busy, the transaction goes on as if
+   * this had not been called, or SQLState 40001 says that the server rolled it back.
    *
    * @param connection the caller's, in a transaction, autocommit off
    * @return true: it is held; false: another transaction holds it

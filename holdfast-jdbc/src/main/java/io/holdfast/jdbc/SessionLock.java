@@ -23,6 +23,14 @@ import java.util.concurrent.TimeoutException;
  * A lock that a connection holds until it is freed or the connection ends: {@code pg_advisory_lock} on PostgreSQL, {@code
  * GET_LOCK} on MySQL and MariaDB. {@link DataLocks#sessionLock} makes it.
  *
+ * <pre>{@code
+ * try (SessionHold hold = locks.sessionLock("nightly").acquire()) {
+ *   while (printed < files && hold.isValid()) {
+ *     printed++; // the next one
+ *   }
+ * }
+ * }</pre>
+ *
  * <p>Choose it for long work that needs no transaction open, such as a batch, on one database server, where
  * a connection for each hold is no matter. It needs no table and no clock, and the server frees the lock of a process that
  * dies at once. <b>It has no fencing token</b>: where a late write would do harm, take a lease with {@link FencingGuard}, or
@@ -95,10 +103,10 @@ public final class SessionLock {
    *
    * <ul>
    *   <li>a hold;
-   *   <li>{@link InterruptedException}: interrupted on entry or while waiting; the flag is cleared, and the wait is withdrawn
-   *       in the background: its connection is closed, and with it whatever was granted meanwhile;
-   *   <li>{@link StoreUnavailableException}: no connection, or it broke, or the database refused. Nothing is held. A server
-   *       that keeps silent is noticed after about 3 s.
+   *   <li>{@link InterruptedException}: the thread was interrupted before or during the wait. The interrupt flag is cleared, and
+   *       the wait is withdrawn in the background: its connection is closed, and with it goes what was granted meanwhile;
+   *   <li>{@link StoreUnavailableException}: there was no connection, or it broke, or the database refused. Nothing is held. A
+   *       server that does not answer is noticed after about 3 s.
    * </ul>
    *
    * @return the hold
@@ -112,8 +120,8 @@ public final class SessionLock {
   }
 
   /**
-   * The same, waiting for so long at most. The wait for a connection counts; when the time has passed, the wait is withdrawn
-   * as after an interrupt.
+   * As {@link #acquire()}, for a limited time. The wait for a connection counts; when the time has passed, the wait is
+   * withdrawn as after an interrupt.
    *
    * @param waitAtMost the limit; zero or less is one look, as {@link #tryAcquire}
    * @return the hold
@@ -132,8 +140,8 @@ public final class SessionLock {
   }
 
   /**
-   * Holds the name, unless another session holds it. Does not wait for that; blocks for the connection and the database's
-   * answer, which an interrupt does not end.
+   * Makes one attempt, which blocks until the data source gives a connection and then for the database's answer, up to 2 s. It
+   * holds the name, unless another session holds it; it does not wait for that. An interrupt does not end it.
    *
    * @return the hold; empty only if another session has it
    * @throws StoreUnavailableException as {@link #acquire()}

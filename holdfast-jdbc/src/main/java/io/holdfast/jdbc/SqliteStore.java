@@ -31,7 +31,12 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks in a SQLite file: any number of processes of one machine, no server.
+ * Locks in a SQLite file: any number of processes of one machine, no server. {@code Holdfast.connect("sqlite:locks.db")} does
+ * the same with an address.
+ *
+ * <pre>{@code
+ * Holdfast holdfast = Holdfast.builder().store(SqliteStore.open(file)).build();
+ * }</pre>
  *
  * <p>Three connections, each with a thread that exists while there is something to do:
  *

@@ -34,7 +34,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks on one Redis server, on the primary that sentinels know, or on the nodes of a cluster.
+ * Locks on one Redis server, on the primary that sentinels know, or on the nodes of a cluster. {@link #using(RedisClient)}
+ * makes one on the application's own Lettuce client; an address ({@code redis://localhost}) makes one with a client of its own.
+ *
+ * <pre>{@code
+ * Holdfast holdfast = Holdfast.builder()
+ *     .store(RedisStore.using(client)) // stays open when the client of the locks is closed
+ *     .build();
+ * }</pre>
  *
  * <pre>
  *   attempt, end             -> RedisLocks    -> one script each     \  RedisLink: a connection for commands,

@@ -35,7 +35,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks on a majority of independent Redis servers.
+ * Locks on a majority of independent Redis servers. {@link #using(RedisClient...)} makes one on the application's own Lettuce
+ * clients, one for each server; an address ({@code redlock://a,b,c}) makes one with clients of its own.
  *
  * <pre>
  *   attempt, end -> RedlockClaims -> ClaimVotes: a claim's votes -> RedlockTally: what they mean

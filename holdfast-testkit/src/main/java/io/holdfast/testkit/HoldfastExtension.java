@@ -28,7 +28,7 @@ import org.junit.jupiter.api.extension.ParameterResolver;
  * test; {@link ManualClock}, its time; {@link Faults}, its store's; {@link Rival}, somebody else on the same store.
  *
  * <p>Time stands still unless the test moves it, so a call that waits for time (a wait with a limit, any call on a silent
- * store) waits for ever: make it within {@link ManualClock#whileTimePasses}. After each move of the clock and each loss
+ * store) waits forever: make it within {@link ManualClock#whileTimePasses}. After each move of the clock and each loss
  * that the test asks for, the callbacks that follow from it have run when the call returns (unless one of them blocks).
  */
 public final class HoldfastExtension implements ParameterResolver {

@@ -32,7 +32,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Locks in a ZooKeeper ensemble. What the ensemble has confirmed survives the loss of any minority of its servers;
- * while there is no majority, nothing is granted and holds are lost in time.
+ * while there is no majority, nothing is granted and holds are lost in time. {@link #using(CuratorFramework)} makes one on the
+ * application's own client; an address ({@code zookeeper://localhost}) makes one with sessions of its own.
+ *
+ * <pre>{@code
+ * Holdfast holdfast = Holdfast.builder()
+ *     .store(ZooKeeperStore.using(curator)) // was started; stays open when the client of the locks is closed
+ *     .build();
+ * }</pre>
  *
  * <p>A claim is an ephemeral node, which goes with its session. From an address, a session is opened for each length of
  * lease that is used; on an application's own {@link CuratorFramework} all claims share the one that it has. A hold is
