@@ -196,8 +196,8 @@ public interface DistributedLock {
 
   /**
    * Waits for the lock, runs work and releases the lock. If the work returns, the lock stays taken until its {@link
-   * LockOptions#holdAtLeast()} is over; if the work throws, the lock is free at once. If the store does not answer the release, that is logged, and
-   * the release goes on in the background.
+   * LockOptions#holdAtLeast()} is over; if the work throws, the lock is free at once. If the store does not answer the
+   * release, that is logged, and the release goes on in the background.
    *
    * @param work gets the hold
    * @param <X> what the work throws

@@ -60,7 +60,7 @@ public record EtcdSettings(String prefix) {
     }
 
     /**
-     * Sets what all keys begin with.
+     * Sets what all keys begin with. Default: {@code holdfast/}.
      *
      * @param begin without control characters; the same for all clients that share locks
      * @return this

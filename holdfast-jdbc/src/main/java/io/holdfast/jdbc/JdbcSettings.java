@@ -146,7 +146,7 @@ public record JdbcSettings(
     }
 
     /**
-     * Sets where the tables are.
+     * Sets where the tables are. Default: empty, the connection's own schema.
      *
      * @param name empty for the connection's own schema
      * @return this
@@ -157,7 +157,7 @@ public record JdbcSettings(
     }
 
     /**
-     * Sets what the tables' names begin with.
+     * Sets what the tables' names begin with. Default: {@code holdfast_}.
      *
      * @param begin the same for all clients that share locks
      * @return this
@@ -168,7 +168,7 @@ public record JdbcSettings(
     }
 
     /**
-     * Sets whether missing tables are made.
+     * Sets whether missing tables are made. Default: true.
      *
      * @param makes false if they must be there
      * @return this
@@ -179,7 +179,7 @@ public record JdbcSettings(
     }
 
     /**
-     * Sets how long the row of a lock stays after its latest use.
+     * Sets how long the row of a lock stays after its latest use. Default: 24 h.
      *
      * @param time a minute to ten years
      * @return this
@@ -190,7 +190,7 @@ public record JdbcSettings(
     }
 
     /**
-     * Sets the longest that a waiter does not look, where it does not listen.
+     * Sets the longest that a waiter does not look, where it does not listen. Default: 50 ms.
      *
      * @param time 2 ms to 10 s
      * @return this
@@ -201,7 +201,7 @@ public record JdbcSettings(
     }
 
     /**
-     * Sets how many connections are borrowed at once at most, beside the one for renewals.
+     * Sets how many connections are borrowed at once at most, beside the one for renewals. Default: 8.
      *
      * @param count 1 to 256
      * @return this
@@ -212,7 +212,7 @@ public record JdbcSettings(
     }
 
     /**
-     * Sets whether waiters on PostgreSQL listen.
+     * Sets whether waiters on PostgreSQL listen. Default: {@link Listening#AUTO}.
      *
      * @param whether on one connection more, for as long as somebody waits
      * @return this
@@ -223,7 +223,7 @@ public record JdbcSettings(
     }
 
     /**
-     * Sets what a commit waits for.
+     * Sets what a commit waits for. Default: {@link Durability#DATABASE}.
      *
      * @param what {@link Durability#RELAXED} on PostgreSQL only
      * @return this

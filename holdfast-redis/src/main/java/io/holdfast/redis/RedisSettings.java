@@ -111,7 +111,7 @@ public record RedisSettings(
     }
 
     /**
-     * Sets what all keys and channels begin with.
+     * Sets what all keys and channels begin with. Default: {@code holdfast:}.
      *
      * @param begin without braces; the same for all clients that share locks
      * @return this
@@ -122,7 +122,7 @@ public record RedisSettings(
     }
 
     /**
-     * Sets how long the record of a lock stays after its latest grant.
+     * Sets how long the record of a lock stays after its latest grant. Default: 24 h.
      *
      * @param time a minute to ten years
      * @return this
@@ -133,7 +133,7 @@ public record RedisSettings(
     }
 
     /**
-     * Sets how many replicas must have confirmed a grant or a renewal before it counts.
+     * Sets how many replicas must have confirmed a grant or a renewal before it counts. Default: 0.
      *
      * @param count 0 to 100; 0 on Redlock, whose nodes have none
      * @return this
@@ -144,7 +144,7 @@ public record RedisSettings(
     }
 
     /**
-     * Sets how long replicas have time to confirm.
+     * Sets how long replicas have time to confirm. Default: 500 ms.
      *
      * @param time 10 ms to a minute
      * @return this
