@@ -65,7 +65,7 @@ record Plot(
     private List<String> lines() {
       List<String> lines = new ArrayList<>();
       StringBuilder line = new StringBuilder();
-      for (String word : name.split(" ")) {
+      for (String word : name.split(" ", -1)) {
         if (!line.isEmpty() && line.length() + 1 + word.length() > GROUP_LETTERS) {
           lines.add(line.toString());
           line.setLength(0);
