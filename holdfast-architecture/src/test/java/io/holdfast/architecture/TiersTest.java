@@ -48,6 +48,7 @@ class TiersTest {
   /** What reaches for a server's program, and need not find it. */
   private static final Map<String, String> WITHOUT_A_SERVER = Map.of(
       "io.holdfast.cli.Processes", "can start a server, for those of its users that have a tag",
+      "io.holdfast.bench.ChartsTest", "draws what was measured before",
       "io.holdfast.verify.CrewTest", "asks whether a process has ended",
       "io.holdfast.testkit.sql.DataFolderTest", "fills the folder itself",
       "io.holdfast.examples.OneDependencyTest", "has its server from Maven",
