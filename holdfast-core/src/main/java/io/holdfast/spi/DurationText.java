@@ -3,6 +3,7 @@ package io.holdfast.spi;
 
 import java.math.BigDecimal;
 import java.time.Duration;
+import java.util.Objects;
 
 /** Durations as people read them: {@code 200 ms}, {@code 29.7 s}, {@code 5 min}, {@code 1 h 5 min}, {@code 30 d}. */
 public final class DurationText {
@@ -17,6 +18,7 @@ public final class DurationText {
    * @return for example {@code 250 ms}, {@code 29.7 s}, {@code 1 h 5 min}
    */
   public static String of(Duration duration) {
+    Objects.requireNonNull(duration, "duration");
     if (duration.isNegative()) {
       return "0 ms";
     }
@@ -44,6 +46,7 @@ public final class DurationText {
    * @return for example {@code 30 s}, {@code 0.999999 ms}, {@code 1 min 0.5 s}, {@code -1 s}
    */
   public static String exact(Duration duration) {
+    Objects.requireNonNull(duration, "duration");
     if (duration.isNegative()) {
       boolean tooLong = duration.compareTo(LONGEST.negated()) < 0;
       return "-" + exact(tooLong ? LONGEST : duration.negated());
