@@ -109,7 +109,7 @@ final class DocumentSnippets {
         hold.token(),
         42,
         hold.token());
-    if (rows == 0) throw new IllegalStateException("a newer holder has written");
+    if (rows == 0) throw new IllegalStateException("stale token, or no such row");
   }
 
   void client() throws InterruptedException {

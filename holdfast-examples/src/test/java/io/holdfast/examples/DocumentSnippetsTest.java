@@ -79,7 +79,7 @@ class DocumentSnippetsTest {
         .hasMessageContaining("stale");
     assertThatThrownBy(() -> snippets.checkOneRow(late))
         .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining("newer");
+        .hasMessageContaining("stale token");
   }
 
   /** The next machine sends after a failure, and none after a success. */
