@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * A named thing that at most one holder has at a time, across threads, processes and machines that share a store.
  *
  * <pre>{@code
- * try (Hold hold = lock.acquire()) { // waits for as long as somebody else has it
+ * try (Hold hold = lock.acquire()) { // waits for as long as another holder has it
  *   orders.save(order, hold.token());
  * }
  * Optional<Hold> soon = lock.tryAcquire(Duration.ofSeconds(5)); // empty if it is still busy then
@@ -67,7 +67,7 @@ public interface DistributedLock {
   DistributedLock withOptions(LockOptions options);
 
   /**
-   * Waits until the caller has the lock, for as long as somebody else has it, and returns a valid hold. Threads of one
+   * Waits until the caller has the lock, for as long as another holder has it, and returns a valid hold. Threads of one
    * process queue in arrival order; a thread that comes just when the lock is released may take it before the queue, but
    * not once the first in the queue has waited for a millisecond. Between processes the order is the store's ({@link
    * LockOptions#fair()}).
@@ -96,7 +96,7 @@ public interface DistributedLock {
    *
    * @param waitAtMost the limit for all of the wait, in the local queue and at the store; zero or less means one attempt
    * @return the hold, to be released
-   * @throws AcquireTimeoutException if somebody else had the lock until the limit; it names the holder
+   * @throws AcquireTimeoutException if another holder had the lock until the limit; it names the holder
    * @throws InterruptedException if interrupted
    * @throws IllegalStateException if the client is closed
    * @throws StoreUnavailableException if the limit was reached and the store's last answer was a failure
@@ -112,7 +112,7 @@ public interface DistributedLock {
    * waiters, fair ones too, as {@link java.util.concurrent.locks.ReentrantLock#tryLock()} does. An interrupt does not stop it,
    * and the thread's interrupt flag stays set.
    *
-   * @return the hold, to be released; empty only if somebody else has the lock
+   * @return the hold, to be released; empty only if another holder has the lock
    * @throws IllegalStateException if the client is closed
    * @throws StoreUnavailableException if the store could not be asked
    * @throws AcquireUnknownException if the store was asked and stayed silent
@@ -127,7 +127,7 @@ public interface DistributedLock {
    * the limit.
    *
    * @param waitAtMost the limit for all of the wait; zero or less means one attempt
-   * @return the hold, to be released; empty only if somebody else had the lock until the limit
+   * @return the hold, to be released; empty only if another holder had the lock until the limit
    * @throws InterruptedException if interrupted
    * @throws IllegalStateException if the client is closed
    * @throws StoreUnavailableException if the limit was reached and the store's last answer was a failure
@@ -161,7 +161,7 @@ public interface DistributedLock {
    * Makes one attempt, whose answer may take up to {@code requestTimeout} (2 s by default). As {@link #tryAcquire()}, without
    * blocking a thread; see {@link #acquireAsync()}.
    *
-   * @return completes with the hold, or empty only if somebody else has the lock
+   * @return completes with the hold, or empty only if another holder has the lock
    */
   @CheckReturnValue
   CompletableFuture<Optional<Hold>> tryAcquireAsync();
@@ -172,7 +172,7 @@ public interface DistributedLock {
    * #acquireAsync()}.
    *
    * @param waitAtMost the limit for all of the wait; zero or less means one attempt
-   * @return completes with the hold, or empty only if somebody else had the lock until the limit
+   * @return completes with the hold, or empty only if another holder had the lock until the limit
    */
   @CheckReturnValue
   CompletableFuture<Optional<Hold>> tryAcquireAsync(Duration waitAtMost);
@@ -183,7 +183,7 @@ public interface DistributedLock {
    *
    * @param work gets the hold
    * @param <X> what the work throws
-   * @return true if the work ran; false only if somebody else has the lock
+   * @return true if the work ran; false only if another holder has the lock
    * @throws X what the work throws; the lock is then released at once, {@code holdAtLeast} or not
    * @throws HoldLostException if the work returned but the hold had been lost by then
    * @throws IllegalStateException if the client is closed

@@ -94,7 +94,7 @@ public interface Holdfast extends AutoCloseable {
   DistributedLock lock(String name, LockOptions options);
 
   /**
-   * Returns the operator's view of the store: it lists and shows locks, and can end somebody else's hold.
+   * Returns the operator's view of the store: it lists and shows locks, and can end another client's hold.
    *
    * @return the view
    */

@@ -53,7 +53,7 @@ public interface JavaLock extends Lock {
    * Makes one attempt, which may take up to {@code requestTimeout}: 2 s by default, never more than a third of the lease. It
    * never waits for a holder, and may overtake waiters, fair ones too. A thread that owns the lock enters again at once.
    *
-   * @return true if the calling thread owns the lock now; false only if somebody else has it, or this thread by a hold
+   * @return true if the calling thread owns the lock now; false only if another holder has it, or this thread by a hold
    *     that it acquired through {@link DistributedLock}
    * @throws IllegalStateException if this thread's hold was lost, or the client is closed
    * @throws StoreUnavailableException if the store could not be asked
@@ -68,7 +68,7 @@ public interface JavaLock extends Lock {
    *
    * @param time the limit; zero or less means one attempt
    * @param unit its unit
-   * @return true if the calling thread owns the lock now; false only if somebody else, or this thread by a hold that it
+   * @return true if the calling thread owns the lock now; false only if another holder, or this thread by a hold that it
    *     acquired through {@link DistributedLock}, had it until the limit
    * @throws InterruptedException if the thread was interrupted, before or during the wait
    * @throws IllegalStateException if this thread's hold was lost, or the client is closed

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Looks at locks and, in an emergency, ends somebody else's hold.
+ * Looks at locks and, in an emergency, ends another client's hold.
  *
  * <pre>{@code
  * for (LockInfo each : holdfast.admin().list("order:")) {
