@@ -48,7 +48,7 @@ final class Holding {
     return tenure == null;
   }
 
-  /** Whether somebody has a hold, by what was written last. */
+  /** Whether a caller has a hold, by what was written last. */
   boolean isHeld() {
     Ownership own = tenure == null ? null : tenure.own;
     return own != null && own.isOurs();

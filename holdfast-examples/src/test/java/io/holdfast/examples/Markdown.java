@@ -12,22 +12,16 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * As much of a Markdown file as the tests of the documents need: code blocks, headings, tables, links.
+ * As much of a Markdown file as the tests of the documents need: code blocks, headings, links, the code in a table.
  *
  * @param file where it is
  * @param blocks the fenced code
  * @param headings in order, with their level
- * @param tables how each is shaped
  * @param links the targets of links in the text, in order
  * @param marks the places that have an id of their own, in order
  */
 record Markdown(
-    Path file,
-    List<Block> blocks,
-    List<Heading> headings,
-    List<Shape> tables,
-    List<String> links,
-    List<String> marks) {
+    Path file, List<Block> blocks, List<Heading> headings, List<String> links, List<String> marks) {
   private static final Pattern HEADING = Pattern.compile("(#{1,6}) (.*)");
   private static final Pattern LINK = Pattern.compile("\\[[^]\\[]*]\\(([^()\\s]+)\\)");
   private static final Pattern MARK = Pattern.compile("<a id=\"([^\"]+)\"></a>");
@@ -49,9 +43,6 @@ record Markdown(
     }
   }
 
-  /** The size of a table, its head not counted as a row. */
-  record Shape(int columns, int rows) {}
-
   /** The code in the table that has this text in its first row, row by row, each in the order of the alphabet. */
   List<List<String>> codeInTable(String first) throws IOException {
     List<List<String>> rows = new ArrayList<>();
@@ -71,20 +62,13 @@ record Markdown(
 
   static Markdown read(Path file) throws IOException {
     Markdown read = new Markdown(
-        file,
-        new ArrayList<>(),
-        new ArrayList<>(),
-        new ArrayList<>(),
-        new ArrayList<>(),
-        new ArrayList<>());
+        file, new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
     List<String> lines = Files.readAllLines(file);
     int at = 0;
     while (at < lines.size()) {
       String line = lines.get(at);
       if (line.startsWith("```")) {
         at = read.takeBlock(lines, at);
-      } else if (line.startsWith("|")) {
-        at = read.takeTable(lines, at);
       } else {
         read.takeText(line);
         at++;
@@ -101,18 +85,6 @@ record Markdown(
     String language = lines.get(from).substring(3).strip();
     blocks.add(new Block(language, String.join("\n", lines.subList(from + 1, end))));
     return end + 1;
-  }
-
-  private int takeTable(List<String> lines, int from) {
-    int end = from;
-    while (end < lines.size() && lines.get(end).startsWith("|")) {
-      takeText(lines.get(end));
-      end++;
-    }
-    String head = CODE.matcher(lines.get(from)).replaceAll("");
-    int columns = (int) head.chars().filter(c -> c == '|').count() - 1;
-    tables.add(new Shape(columns, end - from - 2));
-    return end;
   }
 
   private void takeText(String line) {
