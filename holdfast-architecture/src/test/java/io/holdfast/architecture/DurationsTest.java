@@ -15,6 +15,7 @@ import com.sun.source.util.TreePath;
 import com.sun.source.util.TreePathScanner;
 import com.sun.source.util.Trees;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,7 +50,7 @@ class DurationsTest {
 
   private static Scan scan(List<Path> sources) throws IOException {
     JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-    try (var files = compiler.getStandardFileManager(null, null, null)) {
+    try (var files = compiler.getStandardFileManager(null, null, StandardCharsets.UTF_8)) {
       JavacTask task = (JavacTask) compiler.getTask(
           null,
           files,
