@@ -59,9 +59,10 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
     id = claim.id().toString();
   }
 
+  /** One that has come too late needs nothing of the file, which may be busy. */
   @Override
   boolean needsTransaction() {
-    return claim.fair();
+    return claim.fair() && !isOverdue(context.now());
   }
 
   @Override

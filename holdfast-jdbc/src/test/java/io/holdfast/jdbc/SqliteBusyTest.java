@@ -107,6 +107,18 @@ class SqliteBusyTest {
     assertThat(client.attempt(claim, Mode.TRY)).isInstanceOf(Answer.Granted.class);
   }
 
+  /** It was late before it met the busy file: no other process is to blame. */
+  @Test
+  void anAttemptThatComesAfterGiveUpAt_isLateThoughTheFileIsBusy() throws SQLException {
+    other("BEGIN IMMEDIATE");
+    for (Claim claim : List.of(client.claim("a"), client.fair("a"))) {
+      assertThat(Client.get(
+              client.store.attempt(claim, Mode.QUEUE, client.store.time().minusMillis(1))))
+          .isInstanceOf(Answer.Late.class);
+    }
+    other("COMMIT");
+  }
+
   /** Reading needs no lock. */
   @Test
   void inspect_answersMeanwhile() throws SQLException {
