@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -69,18 +70,98 @@ class LauncherTest {
     assertThat(processes.read("a tree/builds")).hasLineCount(1);
   }
 
+  /** In a container the launcher has the same number at each start, and so had the one that was stopped while it built. */
+  @ParameterizedTest
+  @ValueSource(strings = {"$$", "$$.1"})
+  void launcher_builderHadOurNumber_buildsInItsPlace(String owner) {
+    Job job = processes.start(
+        environment(Map.of()),
+        List.of(
+            "sh",
+            "-c",
+            "cd 'a tree' && mkdir -p holdfast-cli/target/launcher && ln -s \"" + owner
+                + "\" holdfast-cli/target/launcher/lock && exec ./holdfast --version"));
+    assertThat(job.exitCode()).as(job::toString).isZero();
+    assertThat(processes.read("a tree/builds")).hasLineCount(1);
+  }
+
   @Test
   void launcher_changedSources_buildsAgain() throws IOException {
     assertThat(launch(Map.of(), "--version").exitCode()).isZero();
-    Path jar = root.resolve("holdfast-cli/target/launcher/jar");
-    Files.setLastModifiedTime(
-        root.resolve("holdfast-cli/src/main/A.java"),
-        java.nio.file.attribute.FileTime.fromMillis(
-            Files.getLastModifiedTime(jar).toMillis() + 2000));
+    changeSources();
     Job job = launch(Map.of(), "--version");
     assertThat(job.exitCode()).isZero();
     assertThat(job.stderr()).contains("building");
     assertThat(processes.read("a tree/builds")).hasLineCount(2);
+    assertThat(apps()).as("the older build, which no process runs from").hasSize(1);
+  }
+
+  /** Loss, signals and the end of a run are loaded when they are needed, which may be days after the start. */
+  @Test
+  void launcher_buildsAgain_whatRunsKeepsItsJars() throws IOException {
+    Job running = launch(
+        Map.of(),
+        "run",
+        "lock",
+        "sh",
+        "-c",
+        "echo $$ >run.pid; until [ -e go ]; do sleep 0.1; done");
+    processes.pid("run.pid");
+    changeSources();
+    assertThat(launch(Map.of(), "--version").exitCode()).isZero();
+    // what Maven does to its folders while it builds
+    Files.writeString(root.resolve("holdfast-cli/target/holdfast-cli-1.jar"), "half of a jar");
+    assertThat(apps()).hasSize(2);
+    processes.touch("go");
+    assertThat(running.exitCode()).as(running::toString).isZero();
+    assertThat(running.stderr()).doesNotContain("Exception", "Error");
+  }
+
+  @Test
+  void launcher_jarIsBuiltAgainByMaven_keepsItsArchive() throws IOException {
+    assertThat(launch(Map.of(), "--version").exitCode()).isZero();
+    Files.writeString(root.resolve("holdfast-cli/target/holdfast-cli-1.jar"), "of ./mvnw install");
+    assertThat(launch(archiveRequired(), "--version").exitCode()).isZero();
+  }
+
+  @Test
+  void launcher_treeThatWasMoved_findsItsJar() throws IOException {
+    assertThat(launch(Map.of(), "--version").exitCode()).isZero();
+    Path moved = processes.file("moved tree");
+    Files.move(root, moved);
+    root = moved;
+    assertThat(launch(Map.of(), "--version").exitCode()).isZero();
+    assertThat(launch(archiveRequired(), "--version").exitCode()).isZero();
+    assertThat(processes.read("moved tree/builds")).hasLineCount(1);
+  }
+
+  @Test
+  void launcher_treeThatWasCopied_runsWhatIsInTheCopy() throws IOException {
+    assertThat(launch(Map.of(), "--version").exitCode()).isZero();
+    Path copy = processes.file("copy");
+    Job copying = processes.start(Map.of(), List.of("cp", "-a", root.toString(), copy.toString()));
+    assertThat(copying.exitCode()).isZero();
+    try (Stream<Path> jars =
+        Files.find(root, 9, (path, is) -> is.isRegularFile() && path.toString().endsWith(".jar"))) {
+      for (Path jar : jars.toList()) {
+        Files.writeString(jar, "changed in the original since");
+      }
+    }
+    root = copy;
+    assertThat(launch(Map.of(), "--version").exitCode()).isZero();
+    assertThat(launch(archiveRequired(), "--version").exitCode()).isZero();
+    assertThat(processes.read("copy/builds")).hasLineCount(1);
+  }
+
+  /** With CDPATH a relative "cd" goes elsewhere, and prints where. */
+  @Test
+  void launcher_cdPathIsExported_findsItsTree() throws IOException {
+    Files.createDirectories(processes.file("elsewhere/a tree"));
+    Job job = processes.start(
+        environment(Map.of("CDPATH", processes.file("elsewhere").toString())),
+        List.of("a tree/holdfast", "--version"));
+    assertThat(job.exitCode()).as(job::toString).isZero();
+    assertThat(job.stdout()).startsWith("holdfast ");
   }
 
   @Test
@@ -143,6 +224,32 @@ class LauncherTest {
         "");
     assertThat(job.exitCode()).isEqualTo(3);
     assertThat(job.stdout()).isEqualTo("<a lock><a  b><*><>");
+  }
+
+  private void changeSources() throws IOException {
+    Path jar = root.resolve("holdfast-cli/target/launcher/jar");
+    Files.setLastModifiedTime(
+        root.resolve("holdfast-cli/src/main/A.java"),
+        FileTime.fromMillis(Files.getLastModifiedTime(jar).toMillis() + 2000));
+  }
+
+  /** The folders that builds are kept in. */
+  private List<Path> apps() throws IOException {
+    try (Stream<Path> apps = Files.list(root.resolve("holdfast-cli/target/launcher"))) {
+      return apps.filter(Files::isDirectory).toList();
+    }
+  }
+
+  /** The JVM then does not start without its archive; nothing if our class path is of folders, which have no archive. */
+  private Map<String, String> archiveRequired() throws IOException {
+    try (Stream<Path> archives = Files.list(apps().get(0))) {
+      for (Path file : archives.filter(each -> each.toString().endsWith(".jsa")).toList()) {
+        if (Files.size(file) > 0) {
+          return Map.of("HOLDFAST_JAVA_OPTIONS", "-Xshare:on");
+        }
+      }
+    }
+    return Map.of();
   }
 
   private Job launch(Map<String, String> environment, String... arguments) {
