@@ -2,6 +2,7 @@
 package io.holdfast.cli;
 
 import io.holdfast.DistributedLock;
+import io.holdfast.Guarantee;
 import io.holdfast.Guarantees;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
@@ -51,6 +52,7 @@ final class LockedRun {
             .listener(storeWait)
             .connectLazily()
             .build()) {
+      checkReach(store, holdfast.guarantees());
       code = locked(holdfast, supervisor, command, interruptions);
     } catch (InterruptedException e) {
       code = interrupted(interruptions);
@@ -84,6 +86,16 @@ final class LockedRun {
       return interrupted(interruptions);
     }
     return held(hold.get(), supervisor, command, interruptions);
+  }
+
+  private static void checkReach(StoreChoice store, Guarantees guarantees) {
+    if (!guarantees.given().contains(Guarantee.EXCLUDES_PROCESSES)) {
+      throw new CliException(
+          Exit.USAGE,
+          store
+              + " excludes the threads of one process only, and the next holdfast run is another process;"
+              + " choose another store, for example sqlite:locks.db");
+    }
   }
 
   /** In the words of the command line; the library has its own. */

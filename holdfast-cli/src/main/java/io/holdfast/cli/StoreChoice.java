@@ -52,10 +52,11 @@ record StoreChoice(String uri, List<String> warnings, boolean isOurs) {
    *
    * @param option the value of {@code --store}, or null
    * @param environment the process's environment
-   * @param home the user's home folder
-   * @throws CliException if a file that should hold the address cannot be read, or the state folder cannot be made
+   * @param userHome the user's home folder as Java knows it; counts if the environment names none
+   * @throws CliException if the variable is empty, a file that should hold the address cannot be read, or there is no
+   *     folder for the default file
    */
-  static StoreChoice of(@Nullable String option, Map<String, String> environment, String home) {
+  static StoreChoice of(@Nullable String option, Map<String, String> environment, String userHome) {
     if (option != null) {
       StoreChoice choice = given(option, "--store");
       if (!option.startsWith("@") && PASSWORD.matcher(option).find()) {
@@ -64,19 +65,39 @@ record StoreChoice(String uri, List<String> warnings, boolean isOurs) {
       }
       return choice;
     }
-    String variable = environment.getOrDefault("HOLDFAST_STORE", "");
-    if (!variable.isEmpty()) {
+    String variable = environment.get("HOLDFAST_STORE");
+    if (variable != null) {
       return given(variable, "HOLDFAST_STORE");
     }
-    return new StoreChoice("sqlite:" + defaultFile(environment, home), List.of(), true);
+    return new StoreChoice("sqlite:" + defaultFile(environment, userHome), List.of(), true);
   }
 
   /** The default file; its folder may not be there yet. */
-  static Path defaultFile(Map<String, String> environment, String home) {
+  private static Path defaultFile(Map<String, String> environment, String userHome) {
+    return stateFolder(environment, userHome).resolve("holdfast").resolve("locks.db");
+  }
+
+  /**
+   * A relative one would be another one in each working folder, and with it the locks: it is ignored, as the XDG specification says. Java has
+   * "?" for a user without an entry in passwd, as many containers have, and does not look at HOME.
+   */
+  private static Path stateFolder(Map<String, String> environment, String userHome) {
     String state = environment.getOrDefault("XDG_STATE_HOME", "");
-    // Relative is to be ignored, says the XDG specification.
-    Path base = state.startsWith("/") ? Path.of(state) : Path.of(home, ".local", "state");
-    return base.resolve("holdfast").resolve("locks.db");
+    if (state.startsWith("/")) {
+      return Path.of(state);
+    }
+    String home = environment.getOrDefault("HOME", "");
+    for (String each : List.of(home, userHome)) {
+      if (each.startsWith("/")) {
+        return Path.of(each, ".local", "state");
+      }
+    }
+    throw new CliException(
+        Exit.CANNOT_CREATE,
+        "no folder for this user's locks: HOME is "
+            + (home.isEmpty() ? "not set" : "\"" + home + "\", which is not absolute")
+            + ", and the user has no home folder; set HOME or XDG_STATE_HOME, or choose a store with --store or"
+            + " HOLDFAST_STORE");
   }
 
   /**
@@ -111,7 +132,7 @@ record StoreChoice(String uri, List<String> warnings, boolean isOurs) {
   private static StoreChoice given(String text, String from) {
     if (text.isBlank()) {
       throw new CliException(
-          Exit.USAGE, from + " is empty; give an address such as sqlite:locks.db");
+          Exit.USAGE, from + " is empty; give an address such as sqlite:locks.db, or leave it out");
     }
     return text.startsWith("@")
         ? read(Path.of(text.substring(1)), from)

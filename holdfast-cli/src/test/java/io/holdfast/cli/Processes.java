@@ -42,6 +42,11 @@ final class Processes implements BeforeEachCallback, AfterEachCallback {
   private Path folder = Path.of("set before each test");
   private String store = "set before each test";
 
+  /** No store is named from now on, in no variable. */
+  void useDefault() {
+    store = "";
+  }
+
   /** Locks are in this kind of store from now on: a {@code sqlite} file, or a server under a prefix. */
   void use(String kind) {
     store = switch (kind) {
@@ -183,7 +188,9 @@ final class Processes implements BeforeEachCallback, AfterEachCallback {
         .redirectOutput(stdout.toFile())
         .redirectError(stderr.toFile());
     builder.environment().keySet().removeIf(name -> name.startsWith("HOLDFAST_"));
-    builder.environment().put("HOLDFAST_STORE", store);
+    if (!store.isEmpty()) {
+      builder.environment().put("HOLDFAST_STORE", store);
+    }
     builder.environment().putAll(environment);
     try {
       Job job = new Job(

@@ -124,8 +124,9 @@ class RunInheritsTest {
 
   @Test
   void run_umask_doesNotOpenTheDefaultFile() {
+    processes.useDefault();
     Map<String, String> environment =
-        Map.of("HOLDFAST_STORE", "", "XDG_STATE_HOME", processes.file("state").toString());
+        Map.of("XDG_STATE_HOME", processes.file("state").toString());
     List<String> line =
         new ArrayList<>(List.of("sh", "-c", "umask 0; \"$@\" && ls -l state/holdfast", "-"));
     line.addAll(processes.holdfastLine(List.of(), "run", "lock", "sh", "-c", "umask"));

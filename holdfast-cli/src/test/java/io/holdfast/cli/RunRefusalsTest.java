@@ -21,16 +21,73 @@ class RunRefusalsTest {
 
   @Test
   void run_stateFolderCannotBeMade_is73() {
+    processes.useDefault();
     processes.touch("state");
     Job job = processes.holdfast(
-        Map.of("HOLDFAST_STORE", "", "XDG_STATE_HOME", processes.file("state").toString()),
-        "run",
-        "lock",
-        "true");
+        Map.of("XDG_STATE_HOME", processes.file("state").toString()), "run", "lock", "true");
     assertThat(job.exitCode()).isEqualTo(73);
     assertThat(job.stderr())
         .startsWith("holdfast: cannot use the state folder ")
         .contains("XDG_STATE_HOME");
+  }
+
+  /** As in a container whose user is not in passwd: two working folders must not be two locks. */
+  @Test
+  void run_userWithoutAnEntryInPasswd_locksInHome() {
+    processes.useDefault();
+    Map<String, String> home =
+        Map.of("HOME", processes.file("home").toString(), "XDG_STATE_HOME", "");
+    Job holder = processes.start(
+        home,
+        processes.holdfastLine(
+            List.of("-Duser.home=?"),
+            "run",
+            "lock",
+            "sh",
+            "-c",
+            "echo $$ >run.pid; until [ -e go ]; do sleep 0.1; done"));
+    processes.pid("run.pid");
+    Job second = processes.start(
+        home,
+        in("tmp", processes.holdfastLine(List.of("-Duser.home=?"), "run", "-n", "lock", "true")));
+    assertThat(second.exitCode()).as(second::toString).isEqualTo(75);
+    processes.touch("go");
+    assertThat(holder.exitCode()).as(holder::toString).isZero();
+    assertThat(processes.file("home/.local/state/holdfast/locks.db")).exists();
+  }
+
+  @Test
+  void run_userWithoutAHome_is73AndSaysWhatToSet() {
+    processes.useDefault();
+    Job job = processes.start(
+        Map.of("HOME", "", "XDG_STATE_HOME", ""),
+        processes.holdfastLine(List.of("-Duser.home=?"), "run", "lock", "touch", "ran"));
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(73);
+    assertThat(job.stderr())
+        .startsWith("holdfast: no folder for this user's locks: HOME is not set")
+        .contains("set HOME or XDG_STATE_HOME, or choose a store with --store or HOLDFAST_STORE")
+        .hasLineCount(1);
+    assertThat(processes.file("?")).doesNotExist();
+    assertThat(processes.file("ran")).doesNotExist();
+  }
+
+  @Test
+  void run_emptyVariable_is64() {
+    Job job = processes.holdfast(Map.of("HOLDFAST_STORE", ""), "run", "lock", "touch", "ran");
+    assertThat(job.exitCode()).isEqualTo(64);
+    assertThat(job.stderr()).startsWith("holdfast: HOLDFAST_STORE is empty").hasLineCount(1);
+    assertThat(processes.file("ran")).doesNotExist();
+  }
+
+  @Test
+  void run_storeOfOneProcess_is64() {
+    Job job = processes.holdfast("run", "--store", "memory:", "lock", "touch", "ran");
+    assertThat(job.exitCode()).isEqualTo(64);
+    assertThat(job.stderr())
+        .startsWith("holdfast: memory: excludes the threads of one process only")
+        .contains("choose another store, for example sqlite:locks.db")
+        .hasLineCount(1);
+    assertThat(processes.file("ran")).doesNotExist();
   }
 
   @Test
@@ -85,6 +142,13 @@ class RunRefusalsTest {
     assertThat(job.exitCode()).as(job::toString).isEqualTo(64);
     assertThat(job.stderr()).startsWith("holdfast: ").contains(message).hasLineCount(1);
     assertThat(processes.file("ran")).doesNotExist();
+  }
+
+  /** The same line in another working folder. */
+  private static List<String> in(String folder, List<String> line) {
+    List<String> all = new ArrayList<>(List.of("sh", "-c", "cd \"$0\" && exec \"$@\"", folder));
+    all.addAll(line);
+    return all;
   }
 
   @Test

@@ -254,8 +254,9 @@ class RunTest {
 
   @Test
   void run_withoutStore_usesAFileOfThisUserOnly() throws IOException {
+    processes.useDefault();
     Map<String, String> environment =
-        Map.of("HOLDFAST_STORE", "", "XDG_STATE_HOME", processes.file("state").toString());
+        Map.of("XDG_STATE_HOME", processes.file("state").toString());
     Job job = processes.holdfast(environment, "run", "lock", "true");
     assertThat(job.exitCode()).as(job::toString).isZero();
     assertThat(Files.getPosixFilePermissions(processes.file("state/holdfast")))

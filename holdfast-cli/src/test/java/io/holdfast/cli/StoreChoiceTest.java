@@ -12,6 +12,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class StoreChoiceTest {
@@ -36,12 +37,40 @@ class StoreChoiceTest {
 
   @Test
   void of_nothing_isAFileInTheStateFolder() {
-    assertThat(StoreChoice.of(null, Map.of("HOLDFAST_STORE", ""), "/home/me"))
+    assertThat(StoreChoice.of(null, Map.of(), "/home/me"))
         .isEqualTo(new StoreChoice(
             "sqlite:/home/me/.local/state/holdfast/locks.db", java.util.List.of(), true));
     assertThat(StoreChoice.of(null, Map.of("XDG_STATE_HOME", "/var/state"), "/home/me")
             .uri())
         .isEqualTo("sqlite:/var/state/holdfast/locks.db");
+  }
+
+  /** A shell looks at HOME; Java asks passwd alone, and says "?" where the user is not in it. */
+  @Test
+  void of_nothing_isInHomeFirst() {
+    assertThat(StoreChoice.of(null, Map.of("HOME", "/tmp/xyz"), "/home/me").uri())
+        .isEqualTo("sqlite:/tmp/xyz/.local/state/holdfast/locks.db");
+    assertThat(StoreChoice.of(null, Map.of("HOME", "/tmp/xyz"), "?").uri())
+        .isEqualTo("sqlite:/tmp/xyz/.local/state/holdfast/locks.db");
+    assertThat(StoreChoice.of(null, Map.of("HOME", "xyz"), "/home/me").uri())
+        .isEqualTo("sqlite:/home/me/.local/state/holdfast/locks.db");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"'', HOME is not set", "xyz, 'HOME is \"xyz\", which is not absolute'"})
+  void of_nothingAndNoHome_saysWhatToSet(String home, String said) {
+    assertThatThrownBy(() -> StoreChoice.of(null, Map.of("HOME", home), "?"))
+        .isInstanceOfSatisfying(
+            CliException.class, e -> assertThat(e.code()).isEqualTo(Exit.CANNOT_CREATE))
+        .hasMessageContaining(said)
+        .hasMessageContaining("set HOME or XDG_STATE_HOME");
+  }
+
+  @Test
+  void of_emptyVariable_isRefused() {
+    assertThatThrownBy(() -> StoreChoice.of(null, Map.of("HOLDFAST_STORE", " "), "/home/me"))
+        .isInstanceOfSatisfying(CliException.class, e -> assertThat(e.code()).isEqualTo(Exit.USAGE))
+        .hasMessageContaining("HOLDFAST_STORE is empty");
   }
 
   @Test

@@ -161,8 +161,9 @@ class TerminalTest {
 
   @Test
   void defaultFile_onATerminal_isToldOnce() {
+    processes.useDefault();
     Map<String, String> environment =
-        Map.of("HOLDFAST_STORE", "", "XDG_STATE_HOME", processes.file("state").toString());
+        Map.of("XDG_STATE_HOME", processes.file("state").toString());
     Job first =
         Pty.start(processes, environment, processes.holdfastLine(List.of(), "run", "lock", "true"));
     assertThat(first.exitCode()).as(first::toString).isZero();
