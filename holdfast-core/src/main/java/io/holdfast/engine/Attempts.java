@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * The attempts of one claim: sends them, gives them up after their time, and counts what may have become of them.
  *
  * <p>An attempt that was not answered may have been applied, and until its {@code giveUpAt} may still be. {@link
- * #unanswered} counts those; only when it is zero, or the store's clock is past the last {@code giveUpAt}, is an end
+ * #unanswered} counts those, from when they are sent: one that waits for the first contact is not in the store; only when it is zero, or the store's clock is past the last {@code giveUpAt}, is an end
  * final. A late answer is heard all the same: it settles what was unknown.
  *
  * <p>Guarded by the lane's lock. Methods that take a {@link Later} are called under it.
@@ -149,7 +149,6 @@ final class Attempts {
 
   private void send(long now, boolean contacted, Later later) {
     inFlight = true;
-    unanswered++;
     int number = ++sent;
     long timeout = timeout(now);
     // a wake-up for what came before must not be taken for this attempt's time-out
@@ -160,21 +159,20 @@ final class Attempts {
       lastGiveUpNanos = Math.max(lastGiveUpNanos, ChronoUnit.NANOS.between(Instant.EPOCH, giveUp));
     } catch (RuntimeException | Error e) {
       // as if its verb had thrown, but certainly not applied
-      later.add(() -> answered(number, null, Failures.notAsked(e)));
+      later.add(() -> notSent(number, Failures.notAsked(e)));
       return;
     }
-    later.add(() -> {
-      if (contacted || claimant.lane.engine.isConnected()) {
-        request(number, giveUp, timeout);
-      } else {
-        // The contact has a time-out of its own; the attempt's begins after it, however short that is.
-        claimant
-            .lane
-            .engine
-            .contact()
-            .whenComplete((ready, failure) -> Guard.run(() -> contacted(number, failure)));
-      }
-    });
+    if (contacted || claimant.lane.engine.isConnected()) {
+      unanswered++;
+      later.add(() -> request(number, giveUp, timeout));
+    } else {
+      // The contact has a time-out of its own; the attempt's begins after it, however short that is. Until then it is not in the store.
+      later.add(() -> claimant
+          .lane
+          .engine
+          .contact()
+          .whenComplete((ready, failure) -> Guard.run(() -> contacted(number, failure))));
+    }
   }
 
   /** A try has one time-out for all its attempts. */
@@ -190,11 +188,10 @@ final class Attempts {
   /** The first contact with the store was made, or failed: now the attempt can be sent, or has failed. */
   private void contacted(int number, @Nullable Throwable failure) {
     if (failure != null) {
-      answered(number, null, failure);
+      notSent(number, failure);
       return;
     }
     claimant.lane.step(later -> {
-      unanswered--;
       if (inFlight && number == sent) {
         inFlight = false;
         long now = claimant.lane.engine.ticker.nanos();
@@ -243,14 +240,25 @@ final class Attempts {
     }
   }
 
+  private void notSent(int number, Throwable failure) {
+    claimant.lane.step(
+        later -> claimant.attemptAnswered(null, failure, number, ends(number), later));
+  }
+
+  /** Whether it is the newest one, and was not given up; it is no longer under way then. */
+  private boolean ends(int number) {
+    boolean newest = inFlight && number == sent;
+    if (newest) {
+      inFlight = false;
+    }
+    return newest;
+  }
+
   private void answered(int number, @Nullable Answer answer, @Nullable Throwable failure) {
     Later later = new Later();
     claimant.lane.lock.lock();
     try {
-      boolean newest = inFlight && number == sent;
-      if (newest) {
-        inFlight = false;
-      }
+      boolean newest = ends(number);
       if (answer != null || Failures.notApplied(failure)) {
         unanswered--;
       }

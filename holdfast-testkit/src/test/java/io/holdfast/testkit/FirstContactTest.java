@@ -95,6 +95,20 @@ class FirstContactTest {
     assertThat(store.faults().requests(Verb.ATTEMPT)).isZero();
   }
 
+  /** A wait outlives several contacts, and ends within one: nothing was ever sent, so nothing can have been granted. */
+  @Test
+  void tryAcquireLongerThanTheContact_noContact_isUnavailable() {
+    store.faults().on(Verb.CONNECT).loseRequest();
+    DistributedLock lock = late.lock("job");
+    Duration within = REQUEST.multipliedBy(2).plus(REQUEST.dividedBy(2));
+    assertThatThrownBy(() -> whileTimePasses(() -> lock.tryAcquire(within)))
+        .isInstanceOf(StoreUnavailableException.class)
+        .hasMessageContaining("the first contact");
+    assertThat(store.faults().requests(Verb.CONNECT)).isGreaterThan(1);
+    assertThat(store.faults().requests(Verb.ATTEMPT)).isZero();
+    assertThat(store.faults().requests(Verb.END)).isZero();
+  }
+
   /**
    * A try joins a contact that is not answered, and then makes another one, which lasts until the try's time is up; its
    * attempt is not answered either. All of that takes no longer than one contact and one attempt.
