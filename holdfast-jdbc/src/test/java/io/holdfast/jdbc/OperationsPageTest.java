@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("stores")
 class OperationsPageTest {
   /** Surefire starts tests in their module's folder. */
-  private static final Path PAGE = Path.of("..", "docs", "operations.md");
+  static final Path PAGE = Path.of("..", "docs", "operations.md");
 
   /** The revision that the page shows, in place of the one that an operator has seen. */
   private static final String SEEN = "1795330361180113";
@@ -70,7 +70,7 @@ class OperationsPageTest {
   }
 
   /** Those of the page that are for a kind of server, in their order. */
-  private static List<String> statements(SqlKind kind, String verb) throws IOException {
+  static List<String> statements(SqlKind kind, String verb) throws IOException {
     String language = kind == SqlKind.POSTGRESQL ? "postgresql" : "mysql";
     List<String> found = new ArrayList<>();
     Pattern.compile("(?s)```sql " + language + "\n(.*?)```")
