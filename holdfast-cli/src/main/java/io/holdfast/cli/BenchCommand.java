@@ -149,7 +149,7 @@ final class BenchCommand implements Callable<Integer> {
       results.forEach(each -> Output.print(row(each)));
     }
     if (violations > 0) {
-      new Messages(Stderr.ours(), false)
+      new Messages(Stderr.ours(), Messages.Level.USUAL)
           .error(violations + " times two had a lock at once: do not trust this store with"
               + " locks before 'holdfast doctor' and 'holdfast verify' have told why");
       return Exit.BROKEN;

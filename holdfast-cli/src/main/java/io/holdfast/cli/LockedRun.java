@@ -17,6 +17,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /** Acquires, runs, releases. */
@@ -32,7 +34,8 @@ final class LockedRun {
   LockedRun(RunSettings settings, Messages messages) {
     this.settings = settings;
     this.messages = messages;
-    this.losses = new LossReport(messages, settings.killsOnLoss());
+    this.losses =
+        new LossReport(messages, settings.killsOnLoss(), settings.options().holdAtMost());
   }
 
   /** Returns the exit code; failures are thrown. */
@@ -46,12 +49,8 @@ final class LockedRun {
     Terminal.front().ifPresent(interruptions::watchFront);
     int code;
     try (Supervisor supervisor = Supervisor.prepare(messages);
-        Holdfast holdfast = Holdfast.builder()
-            .store(workFile.map(file -> file.addTo(store.uri())).orElse(store.uri()))
-            .clientName("holdfast")
-            .listener(storeWait)
-            .connectLazily()
-            .build()) {
+        Holdfast holdfast =
+            connect(workFile.map(file -> file.addTo(store.uri())).orElse(store.uri()))) {
       checkReach(store, holdfast.guarantees());
       code = locked(holdfast, supervisor, command, interruptions);
     } catch (InterruptedException e) {
@@ -66,6 +65,32 @@ final class LockedRun {
     return code;
   }
 
+  /**
+   * One that does not wait makes one contact, which has more time than its attempt: drivers are loaded, tables made. One that waits makes
+   * as many as there is time for.
+   */
+  private Holdfast connect(String uri) throws InterruptedException {
+    Holdfast.Builder builder =
+        Holdfast.builder().store(uri).clientName("holdfast").listener(storeWait);
+    if (!isOneAttempt()) {
+      return builder.connectLazily().build();
+    }
+    // on another thread, for a signal ends this wait, and with it the process
+    CompletableFuture<Holdfast> connected = CompletableFuture.supplyAsync(builder::build);
+    try {
+      return connected.get();
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof RuntimeException known) {
+        throw known;
+      }
+      throw new IllegalStateException(e.getCause());
+    }
+  }
+
+  private boolean isOneAttempt() {
+    return settings.waitAtMost().filter(Duration::isZero).isPresent();
+  }
+
   private int locked(
       Holdfast holdfast, Supervisor supervisor, List<String> command, Interruptions interruptions)
       throws InterruptedException {
@@ -75,10 +100,15 @@ final class LockedRun {
         settings.options().toBuilder()
             .onLost(OnLost.call(loss -> events.add(new Event.Lost())))
             .build());
+    messages.step(
+        "acquiring lock \"" + lock.name() + "\" in " + holdfast.guarantees().store());
+    long askedNanos = ticker.nanos();
     Optional<Hold> hold = acquire(holdfast, lock);
     if (hold.isEmpty()) {
       return busy(holdfast);
     }
+    messages.step("acquired lock \"" + lock.name() + "\" after " + since(askedNanos) + ", token "
+        + hold.get().token());
     if (!interruptions.passTo(events)) {
       // Told to end at the very moment of the grant: nothing was run.
       Thread.interrupted();
@@ -112,10 +142,11 @@ final class LockedRun {
 
   private Optional<Hold> acquire(Holdfast holdfast, DistributedLock lock)
       throws InterruptedException {
-    if (settings.waitAtMost().isPresent() && settings.waitAtMost().get().isZero()) {
+    if (isOneAttempt()) {
       return lock.tryAcquire();
     }
-    WaitingLine line = WaitingLine.show(holdfast.admin(), lock.name(), messages, ticker, storeWait);
+    WaitingLine line = WaitingLine.show(
+        holdfast.admin(), lock.name(), messages, ticker, storeWait, settings.busyExit() != Exit.OK);
     try {
       return settings.waitAtMost().isPresent()
           ? lock.tryAcquire(settings.waitAtMost().get())
@@ -156,6 +187,7 @@ final class LockedRun {
       throws InterruptedException {
     Guard guard = guard(hold.remaining());
     int status;
+    long begunNanos = ticker.nanos();
     boolean started = false;
     boolean ended = false;
     try {
@@ -176,6 +208,7 @@ final class LockedRun {
       started = true;
       status = watch(hold, supervisor, guard);
       ended = true;
+      messages.step("the command ended with " + status + " after " + since(begunNanos));
     } catch (IOException e) {
       if (interruptions.first().isPresent()) {
         // Ctrl-C has hit what Java starts processes with.
@@ -208,7 +241,7 @@ final class LockedRun {
     Thread waiter = new Thread(() -> waitFor(supervisor), "holdfast-command");
     waiter.setDaemon(true);
     waiter.start();
-    return new Watch(hold, supervisor, guard, events, ticker, messages, losses).untilEnded();
+    return new Watch(hold, supervisor, guard, events, ticker, losses).untilEnded();
   }
 
   private void waitFor(Child child) {
@@ -235,6 +268,11 @@ final class LockedRun {
       boolean ours = success ? hold.release() : hold.releaseNow();
       if (!ours) {
         losses.foundAtRelease(hold);
+      } else if (success && !settings.options().holdAtLeast().isZero()) {
+        messages.step("released lock \"" + hold.lockName() + "\"; it stays taken until "
+            + Durations.format(settings.options().holdAtLeast()) + " after it was acquired");
+      } else {
+        messages.step("released lock \"" + hold.lockName() + "\"");
       }
       return ours;
     } catch (HoldfastException e) {
@@ -244,6 +282,10 @@ final class LockedRun {
           + e.getMessage());
       return true;
     }
+  }
+
+  private String since(long nanos) {
+    return Durations.format(Duration.ofNanos(ticker.nanos() - nanos));
   }
 
   private int interrupted(Interruptions interruptions) {

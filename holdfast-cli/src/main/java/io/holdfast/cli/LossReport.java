@@ -5,16 +5,33 @@ import io.holdfast.Hold;
 import io.holdfast.HoldLostException;
 import io.holdfast.HoldState;
 import io.holdfast.LossReason;
+import java.time.Duration;
+import java.util.Optional;
 
 /** Says once that the hold was lost, and why. For one hold; one thread. */
 final class LossReport {
   private final Messages messages;
   private final boolean killsOnLoss;
+  private final Optional<Duration> atMost;
   private boolean said;
 
-  LossReport(Messages messages, boolean killsOnLoss) {
+  LossReport(Messages messages, boolean killsOnLoss, Optional<Duration> atMost) {
     this.messages = messages;
     this.killsOnLoss = killsOnLoss;
+    this.atMost = atMost;
+  }
+
+  /** The hold will end in so long: the command was told to end. */
+  void commandIsToldToEnd(Hold hold, Duration remaining) {
+    // one that is renewed is at risk long before it ends, if the store does not renew it
+    boolean isRenewed = hold.state() == HoldState.HELD;
+    String why = atMost
+        .filter(most -> isRenewed)
+        .map(most -> "--at-most " + Durations.format(most) + " of the lock \"" + hold.lockName()
+            + "\" ends in ")
+        .orElseGet(() -> "the lock \"" + hold.lockName() + "\" could not be renewed and ends in ");
+    messages.error(why + Durations.format(remaining)
+        + ": the command was told to end (SIGTERM), and is killed soon after");
   }
 
   /** Says so if the hold is lost by now. */
@@ -39,7 +56,7 @@ final class LossReport {
     messages.error("lost the lock \"" + hold.lockName() + "\"" + when + why(hold) + then);
   }
 
-  private static String why(Hold hold) {
+  private String why(Hold hold) {
     LossReason reason = LossReason.GONE;
     if (hold.state() == HoldState.LOST) {
       try {
@@ -49,6 +66,9 @@ final class LossReport {
       }
     }
     // otherwise it was the release that the store did not find it for
-    return ": " + reason.explanation();
+    return ": "
+        + (reason == LossReason.HELD_TOO_LONG && atMost.isPresent()
+            ? "--at-most " + Durations.format(atMost.get()) + " is over"
+            : reason.explanation());
   }
 }

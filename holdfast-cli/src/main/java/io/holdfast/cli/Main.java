@@ -111,7 +111,7 @@ public final class Main {
   }
 
   private static void say(String line) {
-    new Messages(Stderr.ours(), false).error(line);
+    new Messages(Stderr.ours(), Messages.Level.USUAL).error(line);
   }
 
   /** Lets picocli read durations; a class of its own, so that picocli is loaded only where it is used. */

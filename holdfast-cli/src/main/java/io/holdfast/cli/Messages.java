@@ -10,16 +10,21 @@ final class Messages {
   private static final Duration LONGEST_EXIT = Duration.ofSeconds(10);
 
   private final Stderr stderr;
-  private final boolean quiet;
+  private final Level level;
 
-  /**
-   * Writes to stderr.
-   *
-   * @param quiet whether only errors are written
-   */
-  Messages(Stderr stderr, boolean quiet) {
+  /** How much is said. */
+  enum Level {
+    /** Errors alone. */
+    QUIET,
+    USUAL,
+    /** Each step, too. */
+    VERBOSE
+  }
+
+  /** Writes to stderr. */
+  Messages(Stderr stderr, Level level) {
     this.stderr = stderr;
-    this.quiet = quiet;
+    this.level = level;
   }
 
   /** Something went wrong. */
@@ -29,7 +34,21 @@ final class Messages {
 
   /** Something that is good to know. */
   void note(String line) {
-    if (!quiet) {
+    if (level != Level.QUIET) {
+      stderr.line(ours(line));
+    }
+  }
+
+  /** The same, unless it is not wanted any more at its turn. */
+  void note(String line, BooleanSupplier wanted) {
+    if (level != Level.QUIET) {
+      stderr.line(ours(line), wanted);
+    }
+  }
+
+  /** A step that was done. */
+  void step(String line) {
+    if (level == Level.VERBOSE) {
       stderr.line(ours(line));
     }
   }
@@ -39,9 +58,9 @@ final class Messages {
     progress(line, () -> true);
   }
 
-  /** The same, unless nobody wants it any more at its turn. */
+  /** The same, unless it is not wanted any more at its turn. */
   void progress(String line, BooleanSupplier wanted) {
-    if (!quiet) {
+    if (level != Level.QUIET) {
       stderr.progress(ours(line), wanted);
     }
   }

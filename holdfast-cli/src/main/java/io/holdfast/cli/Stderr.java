@@ -57,7 +57,12 @@ final class Stderr {
 
   /** Writes a line; it may have several. */
   void line(String line) {
-    say(line + System.lineSeparator(), false, () -> true);
+    line(line, () -> true);
+  }
+
+  /** Writes a line, if it is still wanted at its turn. */
+  void line(String line, BooleanSupplier wanted) {
+    say(line + System.lineSeparator(), false, wanted);
   }
 
   /**

@@ -12,7 +12,8 @@ final class Verbosity {
 
   @Option(
       names = {"-v", "--verbose"},
-      description = "Log what happens to stderr; -vv logs everything.")
+      description =
+          "Say on stderr what is done, and log what the library notices; -vv logs everything.")
   boolean[] verbose = {};
 
   /** Sets up logging, and returns where to write. */
@@ -21,6 +22,10 @@ final class Verbosity {
       throw new CliException(Exit.USAGE, "--quiet and --verbose exclude each other");
     }
     Logging.verbosity(verbose.length);
-    return new Messages(Stderr.ours(), quiet);
+    return new Messages(
+        Stderr.ours(),
+        quiet
+            ? Messages.Level.QUIET
+            : verbose.length > 0 ? Messages.Level.VERBOSE : Messages.Level.USUAL);
   }
 }

@@ -6,49 +6,75 @@ import io.holdfast.LockAdmin;
 import io.holdfast.LockInfo;
 import io.holdfast.Ticker;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** On a terminal, shows what the command waits for and for how long, until closed. */
+/**
+ * Says what a run waits for, until closed: on a terminal in a line that shows for how long, elsewhere once, after two seconds, so that a
+ * log or cron's mail has the reason of a wait.
+ */
 final class WaitingLine {
+  private static final long FIRST_MILLIS = 300;
+  private static final long ONCE_MILLIS = 2000;
+
   private final CountDownLatch closed = new CountDownLatch(1);
   private final LockAdmin admin;
   private final String name;
   private final Messages messages;
   private final Ticker ticker;
   private final StoreWait storeWait;
+  private final boolean saysBusy;
+
+  /** Whether the lock was seen taken: only then it can have become free. */
+  private boolean wasTaken;
 
   private WaitingLine(
-      LockAdmin admin, String name, Messages messages, Ticker ticker, StoreWait storeWait) {
+      LockAdmin admin,
+      String name,
+      Messages messages,
+      Ticker ticker,
+      StoreWait storeWait,
+      boolean saysBusy) {
     this.admin = admin;
     this.name = name;
     this.messages = messages;
     this.ticker = ticker;
     this.storeWait = storeWait;
+    this.saysBusy = saysBusy;
   }
 
-  /** Starts to show, once a second; the first time after a moment, since most locks are free. */
+  /**
+   * Starts to show: on a terminal once a second, the first time after a moment, since most locks are free.
+   *
+   * @param saysBusy whether it is said, where there is no terminal, that another holder has the lock; that the store does not answer is said
+   *     in any case
+   */
   static WaitingLine show(
-      LockAdmin admin, String name, Messages messages, Ticker ticker, StoreWait storeWait) {
-    WaitingLine line = new WaitingLine(admin, name, messages, ticker, storeWait);
-    if (Terminal.is(2)) {
-      Thread thread = new Thread(line::untilClosed, "holdfast-waiting");
-      thread.setDaemon(true);
-      thread.start();
-    }
+      LockAdmin admin,
+      String name,
+      Messages messages,
+      Ticker ticker,
+      StoreWait storeWait,
+      boolean saysBusy) {
+    WaitingLine line = new WaitingLine(admin, name, messages, ticker, storeWait, saysBusy);
+    Thread thread = new Thread(Terminal.is(2) ? line::untilClosed : line::once, "holdfast-waiting");
+    thread.setDaemon(true);
+    thread.start();
     return line;
   }
 
   private void untilClosed() {
     long begun = ticker.nanos();
-    long pauseMillis = 300;
+    long pauseMillis = FIRST_MILLIS;
     try {
       while (!closed.await(pauseMillis, TimeUnit.MILLISECONDS)) {
         pauseMillis = 1000;
         String waited = Durations.format(Duration.ofNanos(ticker.nanos() - begun));
         // looked at before it is said; by then the lock may be ours, and its line the command's
         messages.progress(
-            "waiting for \"" + name + "\" (" + waited + "): " + state(),
+            "waiting for \"" + name + "\" (" + waited + "): "
+                + state().map(State::brief).orElse(""),
             () -> closed.getCount() > 0);
       }
     } catch (InterruptedException e) {
@@ -56,18 +82,40 @@ final class WaitingLine {
     }
   }
 
-  private String state() {
+  private void once() {
     try {
-      return admin
-          .inspect(name)
-          .filter(LockInfo::isTaken)
+      if (!closed.await(ONCE_MILLIS, TimeUnit.MILLISECONDS)) {
+        state()
+            .filter(state -> saysBusy || state.storeFails)
+            .ifPresent(state -> messages.note(
+                "waiting for \"" + name + "\": " + state.words, () -> closed.getCount() > 0));
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private record State(String words, boolean storeFails) {
+    /** For a line on a terminal, which is not to be wrapped. */
+    String brief() {
+      return storeFails ? "the store does not answer" : words;
+    }
+  }
+
+  /** What the store says of the lock, or why it does not; empty if the client was closed meanwhile. */
+  private Optional<State> state() {
+    try {
+      Optional<LockInfo> taken = admin.inspect(name).filter(LockInfo::isTaken);
+      wasTaken |= taken.isPresent();
+      String words = taken
           .map(info -> Describe.holding(info, ticker.wallMillis()))
           .orElseGet(this::stateWhenFree);
+      return Optional.of(new State(words, false));
     } catch (HoldfastException e) {
-      return "the store does not answer";
+      String why = storeWait.trouble().orElseGet(() -> String.valueOf(e.getMessage()));
+      return Optional.of(new State(why, true));
     } catch (IllegalStateException e) {
-      // closed meanwhile
-      return "";
+      return Optional.empty();
     }
   }
 
@@ -75,7 +123,7 @@ final class WaitingLine {
     return storeWait
         .left()
         .map(left -> "the store grants no lock for another " + Durations.format(left))
-        .orElse("just got free");
+        .orElse(wasTaken ? "just got free" : "free, and being acquired");
   }
 
   /** Shows nothing any more. */

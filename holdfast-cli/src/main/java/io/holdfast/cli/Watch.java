@@ -15,7 +15,6 @@ final class Watch {
   private final Guard guard;
   private final BlockingQueue<Event> events;
   private final Ticker ticker;
-  private final Messages messages;
   private final LossReport losses;
 
   Watch(
@@ -24,14 +23,12 @@ final class Watch {
       Guard guard,
       BlockingQueue<Event> events,
       Ticker ticker,
-      Messages messages,
       LossReport losses) {
     this.hold = hold;
     this.child = child;
     this.guard = guard;
     this.events = events;
     this.ticker = ticker;
-    this.messages = messages;
     this.losses = losses;
   }
 
@@ -58,9 +55,7 @@ final class Watch {
     for (Sig signal : signals) {
       child.order(signal);
       if (signal == Sig.TERM) {
-        messages.error("the lock \"" + hold.lockName() + "\" could not be renewed and ends in "
-            + Durations.format(remaining)
-            + ": the command was told to end (SIGTERM), and is killed soon after");
+        losses.commandIsToldToEnd(hold, remaining);
       }
     }
   }

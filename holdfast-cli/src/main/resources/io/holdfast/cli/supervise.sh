@@ -221,6 +221,8 @@ supervise() {
   watch_group "$1" "$2" "$child" TSTP "$4" </dev/null >/dev/null 5>&- &
   exec 5>&- 6>&- 7<&- 8<&- 9<&-
   dir=$1 owner=$3
+  # bash leaves a script in an fg whose job has died of SIGINT, whatever the script does with that signal; its status is the command's
+  trap 'kill -0 "$child" || true >"$dir/command"' EXIT
   if [ "$owner" = yes ] && in_foreground; then
     lend_terminal
   fi

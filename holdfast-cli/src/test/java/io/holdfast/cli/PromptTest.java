@@ -241,14 +241,26 @@ class PromptTest {
   @ValueSource(strings = {"sqlite", "redis"})
   void ctrlC_atAPrompt_endsTheCommand(String store) {
     processes.use(store);
-    Job shell = prompt();
-    shell.type("'" + tree + "/holdfast' run lock sh -c 'echo $$ >child.pid; exec sleep 600'\n");
+    ctrlC(prompt(), "sh -c 'echo $$ >child.pid; exec sleep 600'");
+    processes.assertFree("lock");
+  }
+
+  /** A command that dies of Ctrl-C is the usual end: there is nothing to say. */
+  @ParameterizedTest
+  @ValueSource(strings = {"bash --norc --noediting -i", "dash -i"})
+  void ctrlC_atAPrompt_isNoFailureToTellOf(String shell) {
+    Job at = prompt(shell);
+    ctrlC(at, "sh -c 'echo $$ >child.pid; exec sleep 600'");
+    assertThat(at.stdout()).contains("^C").doesNotContain("supervisor");
+  }
+
+  private void ctrlC(Job shell, String command) {
+    shell.type("'" + tree + "/holdfast' run lock " + command + "\n");
     long child = processes.pid("child.pid");
     shell.type(Pty.CTRL_C);
     processes.untilGone(child);
     shell.type("echo status=$?\n");
     shell.untilStdout("status=130");
-    processes.assertFree("lock");
   }
 
   /** At a prompt, what was typed is a shell in front of the JVM. Who kills it means us. */
@@ -269,8 +281,11 @@ class PromptTest {
   }
 
   private Job prompt() {
-    Job shell = Pty.start(
-        processes, Tree.environment(processes), List.of("bash", "--norc", "--noediting", "-i"));
+    return prompt("bash --norc --noediting -i");
+  }
+
+  private Job prompt(String line) {
+    Job shell = Pty.start(processes, Tree.environment(processes), List.of(line.split(" ")));
     // in two parts, so that what is typed is not taken for what is shown
     shell.type("PS1='rea''dy> '\n");
     return shell.untilStdout("ready> ");

@@ -158,6 +158,47 @@ class RunTest {
     processes.assertFree("lock");
   }
 
+  /** Whoever reads a log, or cron's mail, should not have to guess what a run has waited for. */
+  @Test
+  void run_waitsWithoutATerminal_saysOnceForWhat() {
+    Job holder = processes.holdfast(
+        "run", "lock", "sh", "-c", "echo $$ >holder.pid; until [ -e go ]; do sleep 0.1; done");
+    processes.pid("holder.pid");
+    Job silent = processes.holdfast("run", "-w", "1h", "-E", "0", "lock", "true");
+    Job quiet = processes.holdfast("run", "-q", "lock", "true");
+    Job waiter = processes.holdfast("run", "lock", "true");
+    waiter.untilStderr("\n");
+    processes.touch("go");
+    assertThat(holder.exitCode()).isZero();
+    assertThat(waiter.exitCode()).isZero();
+    assertThat(waiter.stderr())
+        .startsWith("holdfast: waiting for \"lock\": held by sh (host ")
+        .hasLineCount(1);
+    assertThat(silent.exitCode()).isZero();
+    assertThat(silent.stderr()).as("as a crontab has it").isEmpty();
+    assertThat(quiet.exitCode()).isZero();
+    assertThat(quiet.stderr()).isEmpty();
+  }
+
+  @Test
+  void run_verbose_saysEachStep() {
+    Job job = processes.holdfast("run", "-v", "lock", "sh", "-c", "exit 3");
+    assertThat(job.exitCode()).isEqualTo(3);
+    assertThat(job.stderr().lines())
+        .satisfiesExactly(
+            line -> assertThat(line).startsWith("holdfast: acquiring lock \"lock\" in SQLite file"),
+            line -> assertThat(line)
+                .matches("holdfast: acquired lock \"lock\" after [0-9.]+ m?s, token [0-9]+"),
+            line ->
+                assertThat(line).matches("holdfast: the command ended with 3 after [0-9.]+ m?s"),
+            line -> assertThat(line).isEqualTo("holdfast: released lock \"lock\""));
+    Job kept = processes.holdfast("run", "-v", "--at-least", "1h", "kept", "true");
+    assertThat(kept.exitCode()).isZero();
+    assertThat(kept.stderr())
+        .endsWith(
+            "holdfast: released lock \"kept\"; it stays taken until 1 h after it was acquired\n");
+  }
+
   @Test
   void run_atMost_endsTheCommand() {
     Job job = processes.holdfast(
@@ -172,7 +213,9 @@ class RunTest {
         "trap 'echo told; exit 0' TERM; while :; do sleep 0.05; done");
     assertThat(job.exitCode()).isEqualTo(76);
     assertThat(job.stdout()).isEqualTo("told\n");
-    assertThat(job.stderr()).contains("told to end");
+    assertThat(job.stderr())
+        .contains("holdfast: --at-most 10 s of the lock \"lock\" ends in ")
+        .contains("told to end");
   }
 
   /** One that does not listen is gone before its lock passes on: the second kill instant. */

@@ -46,7 +46,7 @@ class WaitingLineTest {
     storeWait.on(new LockEvent.Retrying("lock", "not yet", Optional.empty()));
     Await.until(
         "it is not shown any more",
-        () -> stream.taken().endsWith("): just got free"),
+        () -> stream.taken().endsWith("): free, and being acquired"),
         stream::taken);
     line.close();
   }
@@ -55,7 +55,12 @@ class WaitingLineTest {
     String before = System.setProperty("holdfast.terminal", "2");
     try {
       return WaitingLine.show(
-          admin, "lock", new Messages(stream.stderr(), false), Ticker.system(), storeWait);
+          admin,
+          "lock",
+          new Messages(stream.stderr(), Messages.Level.USUAL),
+          Ticker.system(),
+          storeWait,
+          true);
     } finally {
       if (before == null) {
         System.clearProperty("holdfast.terminal");

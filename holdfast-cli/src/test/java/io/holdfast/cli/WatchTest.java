@@ -11,6 +11,7 @@ import io.holdfast.Ticker;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -28,7 +29,7 @@ class WatchTest {
   private final FakeChild child = new FakeChild(events);
   private final FakeHold hold = new FakeHold();
   private final StuckStream stream = new StuckStream().flow();
-  private Messages messages = new Messages(stream.stderr(), false);
+  private Messages messages = new Messages(stream.stderr(), Messages.Level.USUAL);
 
   @Test
   void untilEnded_commandEnds_returnsItsStatus() throws InterruptedException {
@@ -88,6 +89,31 @@ class WatchTest {
             + LossReason.GONE.explanation() + "\n");
   }
 
+  /** Nothing has failed: it was asked for. */
+  @Test
+  void lossReport_atMostIsOver_saysSo() {
+    LossReport losses = new LossReport(messages, true, Optional.of(Duration.ofSeconds(2)));
+    losses.commandIsToldToEnd(hold, Duration.ofMillis(600));
+    hold.reason = LossReason.HELD_TOO_LONG;
+    hold.remaining = Duration.ZERO;
+    losses.whileRunning(hold);
+    assertThat(said())
+        .isEqualTo("holdfast: --at-most 2 s of the lock \"a lock\" ends in 600 ms: the command was"
+            + " told to end (SIGTERM), and is killed soon after\n"
+            + "holdfast: lost the lock \"a lock\": --at-most 2 s is over; the command is being"
+            + " killed\n");
+  }
+
+  /** It was limited, and could not be renewed long before the limit. */
+  @Test
+  void lossReport_renewalsFailBeforeAtMost_saysSo() {
+    LossReport losses = new LossReport(messages, true, Optional.of(Duration.ofHours(2)));
+    hold.atRisk = true;
+    losses.commandIsToldToEnd(hold, Duration.ofSeconds(9));
+    assertThat(said())
+        .startsWith("holdfast: the lock \"a lock\" could not be renewed and ends in 9 s: ");
+  }
+
   /** As when it was taken away so late that only the release has noticed. */
   @Test
   void lossReport_goneAtTheRelease_saysSo() {
@@ -112,7 +138,7 @@ class WatchTest {
   @Test
   void untilEnded_stderrTakesNothing_killsInTimeAndSaysWhyLater() throws Exception {
     StuckStream stuck = new StuckStream();
-    messages = new Messages(stuck.stderr(), false);
+    messages = new Messages(stuck.stderr(), Messages.Level.USUAL);
     messages.hurry();
     hold.remaining = Duration.ofSeconds(9);
     child.endsAt = Sig.KILL;
@@ -145,12 +171,11 @@ class WatchTest {
         new Guard(plan, kills, new Stops(() -> Stops.Job.UNKNOWN)),
         events,
         Ticker.system(),
-        messages,
         losses(kills));
   }
 
   private LossReport losses(boolean kills) {
-    return new LossReport(messages, kills);
+    return new LossReport(messages, kills, Optional.empty());
   }
 
   private static final class FakeChild implements Child {
@@ -184,6 +209,8 @@ class WatchTest {
   private static final class FakeHold implements Hold {
     volatile Duration remaining = Duration.ofSeconds(29);
     boolean released;
+    boolean atRisk;
+    LossReason reason = LossReason.GONE;
 
     @Override
     public String lockName() {
@@ -200,7 +227,7 @@ class WatchTest {
       if (released) {
         return HoldState.RELEASED;
       }
-      return remaining.isZero() ? HoldState.LOST : HoldState.HELD;
+      return remaining.isZero() ? HoldState.LOST : atRisk ? HoldState.AT_RISK : HoldState.HELD;
     }
 
     @Override
@@ -219,7 +246,7 @@ class WatchTest {
         throw new IllegalStateException("the hold was released");
       }
       if (remaining.isZero()) {
-        throw new HoldLostException("a lock", "store", 1, Instant.EPOCH, LossReason.GONE);
+        throw new HoldLostException("a lock", "store", 1, Instant.EPOCH, reason);
       }
     }
 
