@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast;
 
+import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * What a store gives, and what it does not.
@@ -97,5 +99,19 @@ public record Guarantees(
           null);
     }
     return this;
+  }
+
+  /**
+   * Says them in one line, for a log.
+   *
+   * @return every component, what is given in the order of {@link Guarantee}; durations read as {@code 30 s}
+   */
+  @Override
+  public String toString() {
+    return "Guarantees[store=" + store + ", given=" + new TreeSet<>(given) + ", shortestLease="
+        + DurationText.exact(shortestLease) + ", longestLease=" + DurationText.exact(longestLease)
+        + ", longestHoldAtLeast=" + DurationText.exact(longestHoldAtLeast) + ", granularity="
+        + DurationText.exact(granularity) + ", wakesWithin=" + DurationText.exact(wakesWithin)
+        + ", exceptions=" + exceptions + "]";
   }
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast;
 
+import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 
-/** Something that happened to a lock in this process. */
+/** Something that happened to a lock in this process. {@code toString()} is for a log: durations read as {@code 200 ms}. */
 public sealed interface LockEvent {
   /**
    * Returns the lock's name.
@@ -41,6 +42,12 @@ public sealed interface LockEvent {
       Objects.requireNonNull(why, "why");
       Objects.requireNonNull(readyIn, "readyIn");
     }
+
+    @Override
+    public String toString() {
+      return "Retrying[lockName=" + lockName + ", why=" + why + ", readyIn="
+          + readyIn.map(DurationText::of).orElse("unknown") + "]";
+    }
   }
 
   /**
@@ -55,6 +62,12 @@ public sealed interface LockEvent {
     public Acquired {
       Objects.requireNonNull(lockName, "lockName");
       Objects.requireNonNull(waited, "waited");
+    }
+
+    @Override
+    public String toString() {
+      return "Acquired[lockName=" + lockName + ", token=" + token + ", waited="
+          + DurationText.of(waited) + "]";
     }
   }
 
@@ -71,6 +84,12 @@ public sealed interface LockEvent {
       Objects.requireNonNull(lockName, "lockName");
       Objects.requireNonNull(waited, "waited");
     }
+
+    @Override
+    public String toString() {
+      return "HandedOver[lockName=" + lockName + ", token=" + token + ", waited="
+          + DurationText.of(waited) + "]";
+    }
   }
 
   /**
@@ -86,6 +105,12 @@ public sealed interface LockEvent {
       Objects.requireNonNull(lockName, "lockName");
       Objects.requireNonNull(margin, "margin");
     }
+
+    @Override
+    public String toString() {
+      return "Renewed[lockName=" + lockName + ", token=" + token + ", margin="
+          + DurationText.of(margin) + "]";
+    }
   }
 
   /**
@@ -100,6 +125,12 @@ public sealed interface LockEvent {
     public AtRisk {
       Objects.requireNonNull(lockName, "lockName");
       Objects.requireNonNull(left, "left");
+    }
+
+    @Override
+    public String toString() {
+      return "AtRisk[lockName=" + lockName + ", token=" + token + ", left=" + DurationText.of(left)
+          + "]";
     }
   }
 
@@ -132,6 +163,12 @@ public sealed interface LockEvent {
     public Released {
       Objects.requireNonNull(lockName, "lockName");
       Objects.requireNonNull(held, "held");
+    }
+
+    @Override
+    public String toString() {
+      return "Released[lockName=" + lockName + ", token=" + token + ", held="
+          + DurationText.of(held) + ", abandoned=" + abandoned + "]";
     }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast;
 
+import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
@@ -44,5 +45,18 @@ public record LockInfo(
    */
   public boolean isTaken() {
     return holder.isPresent() || keptUntil.isPresent();
+  }
+
+  /**
+   * Says it in one line, for a log.
+   *
+   * @return every component; durations read as {@code 29.7 s}, what is not there as {@code none}
+   */
+  @Override
+  public String toString() {
+    return "LockInfo[name=" + name + ", holder=" + holder.map(Holder::describe).orElse("none")
+        + ", since=" + since.map(Instant::toString).orElse("none") + ", leaseLeft="
+        + DurationText.of(leaseLeft) + ", token=" + token + ", keptUntil="
+        + keptUntil.map(Instant::toString).orElse("none") + ", waiters=" + waiters + "]";
   }
 }

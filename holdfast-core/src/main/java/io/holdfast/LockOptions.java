@@ -107,6 +107,20 @@ public record LockOptions(
     return new Builder(this);
   }
 
+  /**
+   * Says them in one line, for a log.
+   *
+   * @return every component; durations read as {@code 30 s}, to the last nanosecond; {@code none} if there is no {@code
+   *     holdAtMost}
+   */
+  @Override
+  public String toString() {
+    return "LockOptions[leaseFor=" + DurationText.exact(leaseFor) + ", renew=" + renew
+        + ", holdAtMost=" + holdAtMost.map(DurationText::exact).orElse("none") + ", holdAtLeast="
+        + DurationText.exact(holdAtLeast) + ", fair=" + fair + ", note=" + note + ", onLost="
+        + onLost + "]";
+  }
+
   /** Makes {@link LockOptions}. Not thread-safe. A setter that is not called leaves the default that it names. */
   public static final class Builder {
     private Duration leaseFor;

@@ -171,7 +171,7 @@ final class VerifyCommand implements Callable<Integer> {
           "the servers will fail over, and forget what their replicas do not know", yes);
     }
     messages.note("store " + choice + ", protocol " + chosen.label() + ", lease "
-        + settings.lease().toMillis() + " ms, seed " + settings.seed());
+        + Durations.format(settings.lease()) + ", seed " + settings.seed());
     Verification verification =
         new Verification(settings, Terminal.is(2) ? messages::progress : line -> {});
     Instant began = Instant.ofEpochMilli(Ticker.system().wallMillis());

@@ -3,6 +3,7 @@ package io.holdfast.jdbc;
 
 import io.holdfast.Ticker;
 import io.holdfast.spi.DaemonThread;
+import io.holdfast.spi.DurationText;
 import java.lang.System.Logger.Level;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -149,7 +150,8 @@ final class LimitedSource implements JdbcSource {
     Connection connection = mine.connection;
     if (connection == null) {
       throw new SQLTransientConnectionException(
-          "the data source gave no connection within " + limitNanos / 1_000_000 + " ms",
+          "the data source gave no connection within "
+              + DurationText.of(Duration.ofNanos(limitNanos)),
           "08001",
           unheard);
     }

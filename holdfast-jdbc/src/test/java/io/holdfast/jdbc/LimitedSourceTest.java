@@ -102,7 +102,7 @@ class LimitedSourceTest {
 
     assertThatThrownBy(limited::connect)
         .isInstanceOf(SQLTransientConnectionException.class)
-        .hasMessageContaining("6000 ms");
+        .hasMessageContaining("within 6 s");
 
     assertThat(limited.connect()).isSameAs(late);
     never.complete("");

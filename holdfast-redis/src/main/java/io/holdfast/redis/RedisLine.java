@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.redis;
 
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.StoreRuntime;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
@@ -152,7 +153,7 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
 
   private static RedisException silent(Duration longest) {
     return new RedisException(
-        "connected, but the server has not answered within " + longest.toMillis() + " ms");
+        "connected, but the server has not answered within " + DurationText.of(longest));
   }
 
   private void ready(CompletableFuture<C> mine, C connection) {

@@ -2,6 +2,7 @@
 package io.holdfast.redis;
 
 import io.holdfast.Scheduler.Scheduled;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.StoreRuntime;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulConnection;
@@ -99,7 +100,7 @@ final class RedisOpening<C extends StatefulConnection<?, ?>> {
       Duration longest = Limit.longer(LENT, runtime.requestTimeout().multipliedBy(2));
       Runnable late = () -> {
         if (counts()) {
-          String message = "the client has not connected within " + longest.toMillis() + " ms";
+          String message = "the client has not connected within " + DurationText.of(longest);
           then.opened(null, new RedisException(message));
         }
       };

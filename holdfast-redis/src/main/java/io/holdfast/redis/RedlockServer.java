@@ -3,6 +3,7 @@ package io.holdfast.redis;
 
 import io.holdfast.ConfigurationException;
 import io.holdfast.spi.Claim;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreException;
@@ -134,8 +135,8 @@ final class RedlockServer implements RedlockNode {
     if (String.valueOf(failure.getMessage()).contains("HOLDFAST-LEASE")) {
       return new CompletionException(new ConfigurationException(
           "the node was set up with another holdfast.max-lease than "
-              + rule.maxLease().toMillis()
-              + "ms; all clients of a set of nodes must have the same",
+              + DurationText.exact(rule.maxLease())
+              + "; all clients of a set of nodes must have the same",
           address,
           failure));
     }

@@ -7,6 +7,7 @@ import io.holdfast.LockInfo;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.Ended;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.Kept;
@@ -196,13 +197,13 @@ public final class RedlockStore implements LockStore {
             "The clocks of the nodes are trusted: when those of a majority step forward, or run faster than ours by more"
                 + " than 1 %, leases end early and two can hold a lock.",
             "A node that restarted, lost its marker or evicted a key does not vote for "
-                + rule.abstains().toMillis()
-                + " ms; new nodes neither. While a majority does not vote, no lock can be"
+                + DurationText.exact(rule.abstains())
+                + "; new nodes neither. While a majority does not vote, no lock can be"
                 + " acquired or renewed.",
             "A hold that only a majority accepted is lost when one of those nodes restarts.",
             "Deleting the record of a lock by hand, or restoring a snapshot without a restart, is not noticed.",
             "Tokens go back only if a majority forgot a lock and clocks then read less, by more than "
-                + rule.reach().toSeconds() + " s, than they did.",
+                + DurationText.exact(rule.reach()) + ", than they did.",
             "A node with replicas that fails over forgets unnoticed what had not reached the replica, unless its marker"
                 + " shows it: nodes must be without replicas.",
             "A lease cannot stop a paused process from writing late: only the token, checked at the resource, can.",

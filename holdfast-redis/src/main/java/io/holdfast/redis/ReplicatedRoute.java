@@ -5,6 +5,7 @@ import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.redis.RedisReplicas.Confirmed;
 import io.holdfast.redis.RedisReplicas.Rule;
 import io.holdfast.spi.Claim;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.StoreException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -94,8 +95,8 @@ final class ReplicatedRoute implements RedisRoute {
     return new StoreException(
         store + ": " + replicas + " of the " + rule.wanted()
             + " replicas that holdfast.replicas asks for confirmed the grant within "
-            + rule.limit().toMillis()
-            + " ms; it is given back; see to the replicas (INFO replication), or ask for fewer or for longer"
+            + DurationText.exact(rule.limit())
+            + "; it is given back; see to the replicas (INFO replication), or ask for fewer or for longer"
             + " (holdfast.replicas-timeout)",
         Reason.NOT_REPLICATED,
         false,

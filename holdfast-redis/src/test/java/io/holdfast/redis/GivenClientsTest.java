@@ -251,7 +251,7 @@ class GivenClientsTest {
       assertThatThrownBy(() -> given.lock("x", LONG).tryAcquire().isPresent())
           .isInstanceOfSatisfying(StoreUnavailableException.class, e -> {
             assertThat(e.reason()).isEqualTo(Reason.NOT_REPLICATED);
-            assertThat(e.getMessage()).contains("0 of the 1", "4000 ms");
+            assertThat(e.getMessage()).contains("0 of the 1", "within 4 s");
           });
     } finally {
       replica.resume();

@@ -95,7 +95,7 @@ class RedisLineTest {
     assertThat(asked).hasSize(2);
     assertThat(alarms.first()).isEqualTo(Duration.ofSeconds(5));
     alarms.run();
-    assertThat(line.refusal()).hasMessageContaining("not connected within 5000 ms");
+    assertThat(line.refusal()).hasMessageContaining("not connected within 5 s");
     alarms.run();
     assertThat(asked).hasSize(3);
     StatefulConnection<byte[], byte[]> late = arrive(1);
@@ -148,7 +148,7 @@ class RedisLineTest {
     assertThat(alarms.first()).isEqualTo(Duration.ofSeconds(2));
     alarms.run();
     assertThat(first.toCompletableFuture()).isCompletedExceptionally();
-    assertThat(line.refusal()).hasMessageContaining("not answered within 2000 ms");
+    assertThat(line.refusal()).hasMessageContaining("not answered within 2 s");
     assertThat(FakeConnection.isClosed(silent)).isTrue();
   }
 

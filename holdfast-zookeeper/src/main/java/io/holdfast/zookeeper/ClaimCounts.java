@@ -3,6 +3,7 @@ package io.holdfast.zookeeper;
 
 import io.holdfast.Scheduler.Scheduled;
 import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.Finding.Level;
 import io.holdfast.spi.LockKey;
@@ -85,8 +86,8 @@ final class ClaimCounts {
         .runtime()
         .scheduler()
         .schedule(
-            () -> over.complete("reading them takes more than " + patience.toMillis()
-                + " ms, the time of a request"),
+            () -> over.complete("reading them takes more than " + DurationText.exact(patience)
+                + ", the time of a request"),
             patience.toNanos());
     Link.unasked(
         LockFolders.walk(context.paths(), this::list, this::look).handle((nothing, failure) -> {

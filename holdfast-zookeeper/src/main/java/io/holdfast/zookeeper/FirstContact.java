@@ -2,6 +2,7 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.ConfigurationException;
+import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -63,9 +64,9 @@ final class FirstContact {
       return Optional.empty();
     }
     return Optional.of(new ConfigurationException(
-        "a lease of " + lease.toMillis() + " ms needs a session of "
-            + ZooKeeperSessions.millisUp(needed)
-            + " ms, but ZooKeeper grants one of " + granted.toMillis() + " ms: "
+        "a lease of " + DurationText.exact(lease) + " needs a session of "
+            + DurationText.exact(Duration.ofMillis(ZooKeeperSessions.millisUp(needed)))
+            + ", but ZooKeeper grants one of " + DurationText.exact(granted) + ": "
             + (clients.isGiven()
                 ? "give the client a longer session timeout, or the store a shorter longestLease"
                 : "raise the servers' maxSessionTimeout, or ask for shorter leases (holdfast.longest-lease)"),

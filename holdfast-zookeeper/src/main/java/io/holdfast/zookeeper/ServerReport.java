@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.zookeeper;
 
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.Finding.Level;
 import java.time.Duration;
@@ -84,8 +85,8 @@ final class ServerReport {
       findings.add(new Finding(
           Level.PROBLEM,
           "tick of " + server,
-          "a tick of " + tick.get().toMillis() + " ms is longer than the "
-              + settings.tick().toMillis() + " ms by which sessions outlast leases",
+          "a tick of " + DurationText.exact(tick.get()) + " is longer than the "
+              + DurationText.exact(settings.tick()) + " by which sessions outlast leases",
           "holdfast.tick=" + tick.get().toMillis() + "ms or more"));
     }
     Duration needed = settings.longestLease().plus(settings.tick());
@@ -94,8 +95,8 @@ final class ServerReport {
       findings.add(new Finding(
           Level.PROBLEM,
           "session limit of " + server,
-          "sessions of " + most.get().toMillis() + " ms at most; the longest lease needs "
-              + needed.toMillis() + " ms",
+          "sessions of " + DurationText.exact(most.get()) + " at most; the longest lease needs "
+              + DurationText.exact(needed),
           "raise maxSessionTimeout, or lower holdfast.longest-lease"));
     }
     Optional<Duration> least = millis(answer, "minSessionTimeout");
@@ -103,9 +104,9 @@ final class ServerReport {
       findings.add(new Finding(
           Level.OK,
           "limits of " + server,
-          "tickTime " + tick.get().toMillis() + " ms; a dead holder's lock stays for "
-              + least.get().toMillis()
-              + " ms (minSessionTimeout) or its lease, whichever is longer",
+          "tickTime " + DurationText.exact(tick.get()) + "; a dead holder's lock stays for "
+              + DurationText.exact(least.get())
+              + " (minSessionTimeout) or its lease, whichever is longer",
           ""));
     }
     return findings;

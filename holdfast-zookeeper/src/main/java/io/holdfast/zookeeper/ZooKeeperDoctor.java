@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.zookeeper;
 
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.Finding.Level;
 import io.holdfast.spi.Grant;
@@ -114,8 +115,9 @@ final class ZooKeeperDoctor {
                 "until then such leases are refused"))
             .orElseGet(() -> ok(
                 "session",
-                "ZooKeeper grants one of " + link.handle().getSessionTimeout()
-                    + " ms, enough for leases of " + settings.longestLease().toMillis() + " ms"))));
+                "ZooKeeper grants one of "
+                    + DurationText.exact(Duration.ofMillis(link.handle().getSessionTimeout()))
+                    + ", enough for leases of " + DurationText.exact(settings.longestLease())))));
   }
 
   private CompletableFuture<List<Finding>> root(Link link) {

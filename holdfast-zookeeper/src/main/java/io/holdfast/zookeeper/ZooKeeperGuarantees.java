@@ -3,6 +3,7 @@ package io.holdfast.zookeeper;
 
 import io.holdfast.Guarantee;
 import io.holdfast.Guarantees;
+import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -24,8 +25,8 @@ final class ZooKeeperGuarantees {
         ? "All claims share the session of the application's client: what a dead process held or waited for ends with that"
             + " session, however short its lease."
         : "What a dead process held or waited for ends with its session: the lease and "
-            + tick.toMillis()
-            + " ms more, rounded up by an eighth at most, and to the servers' minSessionTimeout (4 s unless configured);"
+            + DurationText.exact(tick)
+            + " more, rounded up by an eighth at most, and to the servers' minSessionTimeout (4 s unless configured);"
             + " the servers notice up to a tickTime later.";
     return new Guarantees(
         "ZooKeeper",
@@ -46,8 +47,8 @@ final class ZooKeeperGuarantees {
         List.of(
             session,
             "The servers' tickTime must not be longer than "
-                + tick.toMillis()
-                + " ms: a follower tells the leader of a session's life up to half a tick late, or, if it is cut off, never.",
+                + DurationText.exact(tick)
+                + ": a follower tells the leader of a session's life up to half a tick late, or, if it is cut off, never.",
             "An ensemble with forceSync=no can forget what it has confirmed when the machines lose power.",
             "An ensemble that is set up anew or from an old backup forgets holds, and its tokens go back.",
             "A kept lock (holdAtLeast) is measured by the wall clock of the leading server, which may step.",

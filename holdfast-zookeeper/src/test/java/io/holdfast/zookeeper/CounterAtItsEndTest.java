@@ -209,7 +209,7 @@ class CounterAtItsEndTest {
       clients.nextMultiIs(KeeperException.Code.CONNECTIONLOSS);
       assertUnseen(counts(client), "the connection to ZooKeeper broke");
       clients.beforeMulti(() -> client.run(2_000_000_000L));
-      assertUnseen(counts(client), "more than 2000 ms");
+      assertUnseen(counts(client), "more than 2 s");
       assertThat(counts(client)).isEmpty();
       assertThat(client.waiting()).isEqualTo(tasks);
     }

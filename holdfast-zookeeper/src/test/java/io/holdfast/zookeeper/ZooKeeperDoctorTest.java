@@ -64,7 +64,7 @@ class ZooKeeperDoctorTest {
     assertFound(all, Level.WARNING, "ensemble", "one server");
     assertFound(all, Level.WARNING, "encryption", "none");
     assertFound(all, Level.WARNING, "access", "anybody");
-    assertFound(all, Level.OK, "session", "enough for leases of 30000 ms");
+    assertFound(all, Level.OK, "session", "enough for leases of 30 s");
     assertFound(all, Level.OK, "root", root);
     assertFound(all, Level.OK, "permissions", "made and deleted");
     assertTrue(all.stream().noneMatch(each -> each.level() == Level.PROBLEM), all::toString);
@@ -90,10 +90,10 @@ class ZooKeeperDoctorTest {
       List<Finding> tight = look("zookeeper://" + limited.address()
           + "/locks?holdfast.tick=1s&holdfast.longest-lease=40s");
       String at = " of " + limited.address();
-      assertFound(tight, Level.PROBLEM, "tick" + at, "a tick of 3000 ms");
-      assertFound(tight, Level.PROBLEM, "session limit" + at, "sessions of 33000 ms at most");
-      assertFound(tight, Level.PROBLEM, "session", "a lease of 40000 ms");
-      assertFound(tight, Level.OK, "limits" + at, "stays for 5000 ms");
+      assertFound(tight, Level.PROBLEM, "tick" + at, "a tick of 3 s");
+      assertFound(tight, Level.PROBLEM, "session limit" + at, "sessions of 33 s at most");
+      assertFound(tight, Level.PROBLEM, "session", "a lease of 40 s");
+      assertFound(tight, Level.OK, "limits" + at, "stays for 5 s");
       List<Finding> fitting = look("zookeeper://" + limited.address() + "/locks?holdfast.tick=3s");
       assertTrue(
           fitting.stream().noneMatch(each -> each.level() == Level.PROBLEM), fitting::toString);
