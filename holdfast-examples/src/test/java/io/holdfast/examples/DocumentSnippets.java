@@ -2,7 +2,9 @@
 package io.holdfast.examples;
 
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.holdfast.AcquireUnknownException;
 import io.holdfast.DistributedLock;
 import io.holdfast.Guarantee;
 import io.holdfast.Hold;
@@ -12,6 +14,7 @@ import io.holdfast.JavaLock;
 import io.holdfast.LockInfo;
 import io.holdfast.LockOptions;
 import io.holdfast.OnLost;
+import io.holdfast.StoreUnavailableException;
 import io.holdfast.jdbc.DataLocks;
 import io.holdfast.jdbc.FencingGuard;
 import io.holdfast.jdbc.JdbcStore;
@@ -21,6 +24,9 @@ import io.holdfast.redis.RedisGuard;
 import io.holdfast.redis.RedisStore;
 import io.holdfast.testkit.Faults;
 import io.holdfast.testkit.HoldfastExtension;
+import io.holdfast.testkit.ManualClock;
+import io.holdfast.testkit.Rival;
+import io.holdfast.testkit.Verb;
 import io.lettuce.core.RedisClient;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -29,10 +35,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.scheduling.annotation.Scheduled;
@@ -168,6 +176,16 @@ final class DocumentSnippets {
     }
   }
 
+  boolean put(Hold hold, int item, int pieces) {
+    int rows = jdbcTemplate.update(
+        "INSERT INTO stock AS s (item, pieces, fence) VALUES (?, ?, ?) ON CONFLICT (item) DO UPDATE"
+            + " SET pieces = excluded.pieces, fence = excluded.fence WHERE s.fence <= excluded.fence",
+        item,
+        pieces,
+        hold.token());
+    return rows > 0;
+  }
+
   DistributedLock options(Holdfast holdfast) {
     LockOptions options = LockOptions.builder()
         .leaseFor(Duration.ofSeconds(
@@ -240,6 +258,38 @@ final class DocumentSnippets {
       faults.loseHold("order:42"); // as if a pause had outlasted the lease; no sleep
       assertThrows(
           HoldLostException.class, hold::ensureValid); // and how your code should react
+    }
+
+    @Test
+    void anotherProcessHasTheLock(Holdfast holdfast, Rival rival) throws Exception {
+      Hold theirs = rival.take("order:42");
+      assertTrue(holdfast.lock("order:42").tryAcquire().isEmpty());
+      theirs.close();
+    }
+
+    @Test
+    void theProcessWasPaused(Holdfast holdfast, ManualClock clock, Rival rival) throws Exception {
+      Hold hold = holdfast.lock("order:42").acquire();
+      clock.freeze(Duration.ofSeconds(40)); // nothing runs for 40 s, and the lease of 30 s ends
+      Hold theirs = rival.take("order:42");
+      assertTrue(hold.token() < theirs.token());
+      assertThrows(HoldLostException.class, hold::ensureValid);
+    }
+
+    @Test
+    void theStoreIsDown(Holdfast holdfast, Faults faults, ManualClock clock) {
+      faults.on(Verb.ATTEMPT).fail(); // until faults.heal(); for renewals: Verb.KEEP
+      assertThrows(
+          StoreUnavailableException.class,
+          () -> clock.whileTimePasses(() -> holdfast.lock("order:42").tryAcquire()));
+    }
+
+    @Test
+    void theReplyIsLost(Holdfast holdfast, Faults faults, ManualClock clock) {
+      faults.on(Verb.ATTEMPT).loseReply(); // granted in the store, and no answer comes
+      assertThrows(
+          AcquireUnknownException.class,
+          () -> clock.whileTimePasses(() -> holdfast.lock("order:42").tryAcquire()));
     }
   }
 
@@ -331,6 +381,70 @@ final class DocumentSnippets {
           .store(JdbcStore.using(dataSource))
           .clientName("billing")
           .build();
+    }
+  }
+
+  /** On a Lettuce client of the application's own. */
+  @Configuration(proxyBeanMethods = false)
+  static class RedisConfiguration {
+    @Bean(destroyMethod = "shutdown")
+    RedisClient lockClient(@Value("${spring.data.redis.url}") String url) {
+      return RedisClient.create(url);
+    }
+
+    @Bean(destroyMethod = "close")
+    Holdfast holdfastOnRedis(RedisClient lockClient) {
+      return Holdfast.builder()
+          .store(RedisStore.using(lockClient))
+          .clientName("billing")
+          .build();
+    }
+  }
+
+  /** What was written for ShedLock. */
+  abstract static class Report {
+    private final Holdfast holdfast;
+
+    Report(Holdfast holdfast) {
+      this.holdfast = holdfast;
+    }
+
+    abstract void send(long token);
+
+    abstract void log(String line);
+
+    // before: @SchedulerLock(name = "report", lockAtMostFor = "10m", lockAtLeastFor = "50s")
+    @Scheduled(cron = "0 0 * * * *")
+    void report() throws InterruptedException {
+      LockOptions options = LockOptions.builder()
+          .holdAtLeast(
+              Duration.ofSeconds(50)) // lockAtLeastFor: from the grant on, after success only
+          .build(); // lockAtMostFor: nothing, the lease of 30 s is renewed until send returns
+      boolean ran = holdfast.lock("report", options).tryRun(hold -> send(hold.token()));
+      if (!ran) {
+        log("another machine does it");
+      }
+    }
+  }
+
+  /** What was written for Redisson. */
+  void fixedLease(Holdfast holdfast) throws InterruptedException {
+    LockOptions fixed =
+        LockOptions.builder().leaseFor(Duration.ofSeconds(10)).renew(false).build();
+    JavaLock lock = holdfast.lock("order:42", fixed).asJavaLock();
+
+    lock.lock(); // before: lock.lock(10, TimeUnit.SECONDS)
+    try {
+      work(lock.hold());
+    } finally {
+      lock.unlock();
+    }
+    if (lock.tryLock(5, TimeUnit.SECONDS)) { // before: lock.tryLock(5, 10, TimeUnit.SECONDS)
+      try {
+        work(lock.hold());
+      } finally {
+        lock.unlock();
+      }
     }
   }
 

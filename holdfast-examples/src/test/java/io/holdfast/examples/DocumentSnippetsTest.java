@@ -101,9 +101,42 @@ class DocumentSnippetsTest {
     assertThat(holdfast.lock("hourly-message").tryAcquire()).isEmpty();
   }
 
+  /** The job is skipped while it is kept after a success, and not after a failure. */
+  @Test
+  void whatWasForShedLock_runsOnce() throws InterruptedException {
+    List<Long> sent = new ArrayList<>();
+    DocumentSnippets.Report job = new DocumentSnippets.Report(holdfast) {
+      @Override
+      void send(long token) {
+        sent.add(token);
+        if (sent.size() == 1) {
+          throw new IllegalStateException("not sent");
+        }
+      }
+
+      @Override
+      void log(String line) {
+        log.add(line);
+      }
+    };
+    assertThatThrownBy(job::report).hasMessage("not sent");
+    job.report();
+    assertThat(log).isEmpty();
+    job.report();
+    assertThat(sent).hasSize(2);
+    assertThat(log).containsExactly("another machine does it");
+  }
+
+  @Test
+  void whatWasForRedisson_worksTwice() throws InterruptedException {
+    snippets.fixedLease(holdfast);
+    assertThat(log).hasSize(2).allMatch(line -> line.startsWith("worked with "));
+    assertThat(holdfast.lock("order:42").tryAcquire()).isPresent();
+  }
+
   /** The test of the user's own code passes as it stands. */
   @Nested
-  @MayWarn("lock=order:42 .*hold lost: SESSION_ENDED")
+  @MayWarn({"lock=order:42 .*hold lost: SESSION_ENDED", "lock=order:42 .*hold lost: LEASE_ENDED"})
   class OwnCode extends DocumentSnippets.OrderServiceTest {}
 
   @Test
