@@ -21,6 +21,7 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 import java.io.IOException;
+import java.io.StringReader;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -151,17 +152,19 @@ class DocumentSnippetsServersTest {
 
   /** As Spring Boot does: without the prefix, each hyphen and the letter behind it become a capital letter. */
   private static Properties propertiesOf(Path page) throws IOException {
-    String prefix = "spring.datasource.hikari.";
-    Properties properties = new Properties();
+    Properties shown = new Properties();
     for (Markdown.Block block : Markdown.read(page).blocks()) {
       if (block.language().equals("properties")) {
-        assertThat(block.code()).startsWith(prefix);
-        String[] line = block.code().substring(prefix.length()).split("=");
-        String name = Pattern.compile("-(.)")
-            .matcher(line[0])
-            .replaceAll(found -> found.group(1).toUpperCase(Locale.ROOT));
-        properties.setProperty(name, line[1]);
+        shown.load(new StringReader(block.code()));
       }
+    }
+    Properties properties = new Properties();
+    for (String name : shown.stringPropertyNames()) {
+      assertThat(name).startsWith("spring.datasource.hikari.");
+      String field = Pattern.compile("-(.)")
+          .matcher(name.substring(name.lastIndexOf('.') + 1))
+          .replaceAll(found -> found.group(1).toUpperCase(Locale.ROOT));
+      properties.setProperty(field, shown.getProperty(name));
     }
     return properties;
   }
