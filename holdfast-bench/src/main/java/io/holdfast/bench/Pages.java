@@ -12,12 +12,16 @@ import java.util.stream.Collectors;
 /** Writes Markdown: a page for each group, one for all, and a part of the READMEs. */
 final class Pages {
   private static final String MADE = """
-      Made by `dev/bench --write`. Default options everywhere; medians of trials in turns, with the \
-      least and the greatest trial in brackets.
-      Turns to warm up come first, for the compiler, and do not count: the page of a group says how \
-      many, and until how many cycles where that takes longer.
-      Take ratios and order, not digits. Load is the machine's load average at the end of a row: \
-      what is above one or two was not ours alone.
+      Made by `dev/bench --write`, with default options. Each figure is the median of several trials, \
+      with the least and the greatest in brackets. The locks take turns, one trial each. Warm-up \
+      trials come first and do not count; each group's page says how many. Compare ratios and order, \
+      not digits.
+
+      *Load* is the machine's load average at the end of a row: above one or two, other work ran on \
+      the machine, too. The *floor* is the rate of the two plainest requests that could do the job, \
+      through the same client: not a usable lock, but a limit for one. *Ahead* names the faster one, \
+      Holdfast or the best other lock; in bold if it is not Holdfast. *Bars* are the project's goals, \
+      and whether they were met.
       """;
 
   private Pages() {}
@@ -25,7 +29,7 @@ final class Pages {
   /** The page of a group. */
   static String group(Measured measured, List<Charts.Chart> charts) {
     StringBuilder page =
-        new StringBuilder("# Measured: ").append(measured.group()).append("\n\n");
+        new StringBuilder("# Benchmarks: ").append(measured.group()).append("\n\n");
     page.append(MADE).append('\n');
     measured.about().forEach(line -> page.append("* ").append(line).append('\n'));
     page.append(Text.of(
@@ -44,7 +48,8 @@ final class Pages {
     Set<String> beside = new LinkedHashSet<>();
     row.figures().forEach(figure -> beside.addAll(figure.beside().keySet()));
     boolean notes = row.figures().stream().anyMatch(figure -> !figure.note().isEmpty());
-    List<String> head = new ArrayList<>(List.of("Who", row.workload().unit().words()));
+    List<String> head =
+        new ArrayList<>(List.of("Contender", row.workload().unit().words()));
     head.addAll(beside);
     head.add("Holdfast is better by");
     if (notes) {
@@ -113,13 +118,8 @@ final class Pages {
 
   /** The page of all. */
   static String index(List<Measured> all, List<Charts.Chart> charts) {
-    StringBuilder page = new StringBuilder("# Measured beside the others\n\n");
-    page.append(MADE)
-        .append(
-            "The floor is the plainest pair of requests that does the job, through the same client:"
-                + " no usable lock, but what a cycle can cost.\n")
-        .append(
-            "*Ahead* names who is faster, Holdfast or the best of the other locks; in bold where it is not Holdfast.\n");
+    StringBuilder page = new StringBuilder("# Benchmarks: Holdfast and other locks\n\n");
+    page.append(MADE);
     charts.stream()
         .filter(chart -> !chart.file().equals(Charts.UNCONTENDED_CHINESE))
         .forEach(chart -> page.append(picture(chart)));
@@ -172,15 +172,19 @@ final class Pages {
             ? "单线程加锁解锁，无竞争：Holdfast 与其他锁中最快的"
             : "One thread, a free lock: Holdfast beside the best other lock",
         chinese ? Charts.UNCONTENDED_CHINESE : Charts.UNCONTENDED));
-    String other = chinese ? "其他锁中最快的" : "best other lock";
     List<String> head = chinese
-        ? List.of("存储", "单线程加锁解锁，无竞争：**Holdfast**", other, "从一个进程释放到另一个进程拿到锁：**Holdfast**", other)
+        ? List.of(
+            "存储",
+            "每秒加锁解锁次数（单线程，无竞争）：**Holdfast**",
+            "每秒加锁解锁次数：其他锁中最快的",
+            "进程间交接锁的耗时：**Holdfast**",
+            "交接耗时：其他锁中最快的")
         : List.of(
             "Store",
-            "One thread, a free lock: **Holdfast**",
-            other,
-            "From a release in one process to the grant in another: **Holdfast**",
-            other);
+            "Cycles a second, one thread: **Holdfast**",
+            "Cycles a second: best other lock",
+            "Hand-over between processes: **Holdfast**",
+            "Hand-over: best other lock");
     part.append(line(head)).append("|---".repeat(head.size()) + "|\n");
     for (String store : Measured.stores(all)) {
       List<String> cells = new ArrayList<>(List.of(store));
@@ -232,9 +236,9 @@ final class Pages {
 
   /** The part of the page that helps to choose: what a cycle and a hand-over take on each store. */
   static String choosing(List<Measured> all) {
-    StringBuilder part = new StringBuilder(
-        line(List.of("Store", "Cycles a second", "Of the plainest pair's", "A hand-over"))
-            + "|---|---|---|---|\n");
+    StringBuilder part = new StringBuilder(line(List.of(
+            "Store", "Cycles a second", "Share of the rate of two bare requests", "A hand-over"))
+        + "|---|---|---|---|\n");
     for (String store : Measured.stores(all)) {
       Optional<Row> cycle = Measured.find(all, store, Workload.UNCONTENDED);
       part.append(line(List.of(

@@ -13,13 +13,13 @@ enum Workload {
       "1 thread of 1 process wants one lock",
       "%s threads of 4 processes want one lock",
       Unit.PER_SECOND),
-  LOCKS("16 threads take turns at 1 lock", "16 threads take turns at %s locks", Unit.PER_SECOND),
+  LOCKS("16 threads share 1 lock", "16 threads share %s locks", Unit.PER_SECOND),
   REENTRANT("entering again, and leaving", Unit.PER_SECOND),
   COMMANDS("commands a cycle, those within scripts counted", Unit.COMMANDS),
   IDLE("what the server is asked while 16 threads wait for 16 locks", Unit.REQUESTS),
-  KEPT_CPU("CPU of the client that keeps %s locks", Unit.CPU_SECONDS),
-  KEPT_SHARE("CPU of the client that keeps %s locks", Unit.CORE_PERCENT),
-  KEPT_HEAP("heap that each of %s kept locks takes", Unit.BYTES);
+  KEPT_CPU("CPU of the client that holds %s locks", Unit.CPU_SECONDS),
+  KEPT_SHARE("CPU of the client that holds %s locks", Unit.CORE_PERCENT),
+  KEPT_HEAP("heap that each of %s held locks takes", Unit.BYTES);
 
   private final String one;
   private final String many;
