@@ -8,8 +8,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Somebody else had the lock for as long as the caller was ready to wait. The store answered; nothing is broken, and
- * nothing is left behind in the store.
+ * Another holder had the lock until the caller's limit. The store answered; nothing is broken, and nothing is left behind
+ * in the store.
  */
 public final class AcquireTimeoutException extends HoldfastException {
   private static final long serialVersionUID = 1L;
@@ -29,7 +29,7 @@ public final class AcquireTimeoutException extends HoldfastException {
       String lockName, String store, Duration waited, @Nullable Holder holder) {
     super(
         "lock \"" + lockName + "\" was not free within " + DurationText.of(waited) + "; held by "
-            + (holder == null ? "somebody the store does not name" : holder.describe()),
+            + (holder == null ? "a holder that the store does not name" : holder.describe()),
         Objects.requireNonNull(lockName, "lockName"),
         store,
         null);

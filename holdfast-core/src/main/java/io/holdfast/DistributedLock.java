@@ -7,14 +7,15 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A named thing that at most one holder has at a time, across threads, processes and machines that share a store.
+ * A name that at most one holder holds at a time, across threads, processes and machines that share a store.
  *
  * <pre>{@code
  * try (Hold hold = lock.acquire()) { // waits for as long as another holder has it
  *   orders.save(order, hold.token());
  * }
- * Optional<Hold> soon = lock.tryAcquire(Duration.ofSeconds(5)); // empty if it is still busy then
  * boolean ran = lock.tryRun(hold -> orders.save(order, hold.token())); // false if it is busy now
+ * Optional<Hold> soon = lock.tryAcquire(Duration.ofSeconds(5)); // empty if it is still busy then
+ * soon.ifPresent(Hold::close); // a hold that is not closed keeps the lock
  * }</pre>
  *
  * <h2>Guarantees</h2>

@@ -4,7 +4,7 @@ package io.holdfast;
 import java.time.Instant;
 import java.util.Objects;
 
-/** A hold is no longer ours, although it was not released. Others may hold the lock by now. */
+/** The hold was lost before it was released. Another holder may have the lock by now. */
 public final class HoldLostException extends HoldfastException {
   private static final long serialVersionUID = 1L;
 

@@ -6,12 +6,12 @@ package io.holdfast;
  * both to {@code RELEASED}; {@code LOST} and {@code RELEASED} are final.
  */
 public enum HoldState {
-  /** Ours, and renewed in time (or a fixed lease that has not ended). */
+  /** Held, and renewed in time (or a fixed lease that has not ended). */
   HELD,
-  /** Still ours, but a renewal is late or the connection is disturbed: finish, or be ready to lose it. */
+  /** Still held, but a renewal is late or the connection is broken: finish, or be ready to lose the hold. */
   AT_RISK,
-  /** No longer ours without a release; final, and told once. */
+  /** Lost without a release. Final, and reported once. */
   LOST,
-  /** Given back; final. */
+  /** Released; final. */
   RELEASED
 }

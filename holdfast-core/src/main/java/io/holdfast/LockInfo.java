@@ -12,11 +12,11 @@ import java.util.Optional;
  * be out of date.
  *
  * @param name the lock
- * @param holder who holds it; empty if nobody does
- * @param since when it was granted, on the store's clock; empty if nobody holds it
+ * @param holder the holder; empty if the lock is not held
+ * @param since when it was granted, on the store's clock; empty if the lock is not held
  * @param leaseLeft what is left of the lease: the most that its holder may still count on, which is the whole of it on stores
  *     that do not tell, ZooKeeper and Consul; a dead holder's lock may be free only later, see the store's {@link
- *     Guarantees#exceptions()}; zero if nobody holds it
+ *     Guarantees#exceptions()}; zero if the lock is not held
  * @param token the token of the grant (the holder's own may be greater by the hand-overs within its process)
  * @param keptUntil set while a finished hold's {@code holdAtLeast} keeps the lock taken
  * @param waiters how many waiting claims the store knows; stores without a queue know none
@@ -41,7 +41,7 @@ public record LockInfo(
   /**
    * Says whether the lock cannot be acquired now.
    *
-   * @return true while somebody holds it or it is kept
+   * @return true while the lock is held or {@code holdAtLeast} keeps it taken
    */
   public boolean isTaken() {
     return holder.isPresent() || keptUntil.isPresent();

@@ -4,10 +4,10 @@ package io.holdfast;
 /**
  * Runs short tasks later, as an input, so that tests can run them by hand. Tasks never block and never run user code.
  *
- * <p>Renewals and the notice of a loss hang on it. A scheduler that refuses a task by throwing is helped out: the task
- * runs on a timer thread of the client's own, and the first refusal is logged as a warning. One that accepts a task and
- * never runs it cannot be helped: nothing is renewed and no loss is told, though {@link Hold#isValid()} turns false in
- * time all the same. So shut it down only after the clients that use it are closed.
+ * <p>Renewals and loss notices depend on it. If it refuses a task by throwing, the task runs on a timer thread of the
+ * client, and the first refusal is logged as a warning. If it accepts a task and never runs it, no lease is renewed and no
+ * loss is reported, though {@link Hold#isValid()} still turns false in time. So shut it down only after the clients that
+ * use it are closed.
  */
 @FunctionalInterface
 public interface Scheduler {

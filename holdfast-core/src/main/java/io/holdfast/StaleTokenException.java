@@ -4,8 +4,8 @@ package io.holdfast;
 import java.util.Objects;
 
 /**
- * A resource refused a write because it has already seen a newer token: the writer's hold ended, and somebody else has
- * written since. The write was not done.
+ * A resource refused a write because it has already seen a newer token: the writer's hold ended, and a later holder
+ * has written since. The write was not done.
  */
 public final class StaleTokenException extends HoldfastException {
   private static final long serialVersionUID = 1L;

@@ -5,8 +5,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store did not do what was asked, and nothing was changed there by it, or not for longer than a moment: it could
- * not be reached, refused us, or failed. Never means that the lock is busy.
+ * The request failed: the store could not be reached, refused it, or had an error. An acquisition that fails so has left
+ * nothing in the store, or nothing that lasts longer than a moment; for a release see {@link Hold#release()}. Never means
+ * that the lock is busy.
  */
 public final class StoreUnavailableException extends HoldfastException {
   private static final long serialVersionUID = 1L;
@@ -21,7 +22,7 @@ public final class StoreUnavailableException extends HoldfastException {
     FULL,
     /**
      * The store granted the lock, but fewer of its replicas confirmed that in time than were asked for, and the grant
-     * is being given back. Told at once, also to who is ready to wait; trying again later may help.
+     * is being given back. Thrown at once, even if the caller is ready to wait; trying again later may help.
      */
     NOT_REPLICATED,
     /** What the store holds is not readable, or not ours, or newer than this version. It was left untouched. */

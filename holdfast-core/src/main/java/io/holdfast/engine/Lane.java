@@ -129,10 +129,10 @@ final class Lane {
   }
 
   private IllegalStateException waitsForItselfException() {
-    return new IllegalStateException(
-        "this thread holds lock \"" + key + "\" itself and would wait for ever; release it first,"
-            + " wait with a limit, use asJavaLock() to enter again, or detach() the hold if another"
-            + " thread will release it");
+    return new IllegalStateException("this thread holds lock \"" + key
+        + "\" itself and would wait without end; release it first,"
+        + " wait with a limit, use asJavaLock() to enter again, or detach() the hold if another"
+        + " thread will release it");
   }
 
   /** A timed request has waited long enough. */
