@@ -51,6 +51,7 @@ class TiersTest {
       "io.holdfast.bench.ChartsTest", "draws what was measured before",
       "io.holdfast.verify.CrewTest", "asks whether a process has ended",
       "io.holdfast.testkit.sql.DataFolderTest", "fills the folder itself",
+      "io.holdfast.examples.LockConfigurationTest", "has its server from Maven",
       "io.holdfast.examples.OneDependencyTest", "has its server from Maven",
       "io.holdfast.jdbc.MissingServersTest", "is about servers that are not there",
       "io.holdfast.jdbc.SqliteDeathTest", "asks whether root runs it",

@@ -68,7 +68,7 @@ final class Accounts {
     }
   }
 
-  /** Writes a balance, whatever it was before: whoever computes it has to know that it is still what was read. */
+  /** Writes a balance, whatever it was before: the code that computes it has to know that it is still what was read. */
   void write(Connection connection, long id, long balance) throws SQLException {
     String sql = "UPDATE account SET balance = ? WHERE id = ?";
     try (PreparedStatement update = connection.prepareStatement(sql)) {
@@ -109,7 +109,7 @@ final class Accounts {
     try (Connection connection = dataSource.getConnection()) {
       connection.setAutoCommit(false);
       // at its default isolation MariaDB refuses, from 11.6.2 on, to lock a row that was written since the transaction's
-      // first read: transfers wait at their second row, and would begin anew again and again
+      // first read: transfers wait at their second row, and would start over again and again
       connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
       try {
         T result = work.run(connection);

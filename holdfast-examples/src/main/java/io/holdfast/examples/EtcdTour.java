@@ -10,7 +10,7 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * A leader of three on etcd, or on any other store that is first come, first served: {@code EtcdTour
- * etcd://localhost:2379,localhost:2389,localhost:2399}. Whoever holds the lock leads, for the term that its token is; the
+ * etcd://localhost:2379,localhost:2389,localhost:2399}. The holder of the lock leads, for the term that its token is; the
  * others wait for their turn. Three clients in one program stand for three machines.
  */
 final class EtcdTour {

@@ -19,8 +19,8 @@ import java.util.Optional;
  * all buyers would only make them queue. That a buyer has no order yet is seen by looking, and between looking and writing
  * others look too: that is what the lock is for, one for each buyer, so that buyers do not wait for each other.
  *
- * <p>The lock encloses the transaction. The other way round, the lock is released before the commit, and whoever gets it
- * then does not see the order that is not committed yet.
+ * <p>The lock encloses the transaction. The other way round, the lock is released before the commit, and the next
+ * holder does not see the order that is not committed yet.
  *
  * <p>The token makes it safe against a holder that was frozen until long after its lease: first the newest token is noted
  * for the buyer, and an order is written only under the token that is noted still.
@@ -68,7 +68,7 @@ class FlashSale {
     if (!now.isBefore(sale.end())) {
       return Answer.OVER;
     }
-    // only a try: whoever clicks twice is not to wait for the first click
+    // only a try: a second click is not to wait for the first
     Optional<Hold> free = holdfast.lock("order:" + user, options).tryAcquire();
     if (free.isEmpty()) {
       return Answer.ALREADY_ORDERED;

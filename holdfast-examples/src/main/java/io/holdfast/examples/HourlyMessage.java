@@ -18,15 +18,15 @@ import java.util.Optional;
  * Several machines start the same job on the hour, and one message must go out: not two, and not none because the one
  * that was to send it has failed or died.
  *
- * <p>Whoever gets the lock sends. The others wait for how that ends. After a success the lock stays taken ({@code
- * holdAtLeast}), so that they give up; after a failure it is free at once, and after a crash as soon as the lease has
- * ended, and the next one sends.
+ * <p>The process that gets the lock sends. The others wait to see how that ends. After a success the lock stays taken
+ * ({@code holdAtLeast}), so that they give up; after a failure it is free at once, and after a crash as soon as the lease
+ * has ended, and the next one sends.
  *
- * <p>How to choose the times. The lease plus the time to send: below the wait, or nobody is left to take over. The lock
+ * <p>How to choose the times. The lease plus the time to send: below the wait, or no process is left to take over. The lock
  * is kept: longer than the wait plus what separates the machines' starts, or the last one still finds it free; and wait
  * plus kept: shorter than the hour, or the next message finds it taken.
  *
- * <p>Who dies between sending and saying so will have sent, and the next one sends again. If that matters, the receiver
+ * <p>If a process dies after it has sent and before it has said so, the next one sends again. If that matters, the receiver
  * has to know a message that it already has: give it the hour as its id, and the token to tell late senders apart.
  */
 final class HourlyMessage {
@@ -49,10 +49,10 @@ final class HourlyMessage {
   }
 
   /**
-   * Sends the message, unless somebody else does.
+   * Sends the message, unless another process does.
    *
    * @param send sends; throws if the message did not go out
-   * @return false if somebody else has sent it, or was still sending when the wait was over
+   * @return false if another process has sent it, or was still sending when the wait was over
    */
   <X extends Exception> boolean send(Work<X> send) throws X, InterruptedException {
     Optional<Hold> free = lock.tryAcquire(wait);

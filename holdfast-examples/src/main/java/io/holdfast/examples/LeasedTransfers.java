@@ -16,8 +16,8 @@ import java.util.Optional;
  * order of their keys. Between reading and writing nothing is open in the database, however long that takes.
  *
  * <p>A lease ends while its holder is stopped, and the holder does not know. So the database is told the tokens twice:
- * before reading, from when on nobody older can write; and in the transaction that writes, where it says no if somebody
- * newer has come. With the second check alone, an older one might still write between a newer one's reading and writing.
+ * before reading, from when on no older holder can write; and in the transaction that writes, which it refuses if a newer
+ * holder has come. With the second check alone, an older one might still write between a newer one's reading and writing.
  */
 class LeasedTransfers implements Transfers {
   /** Both balances. */
@@ -88,7 +88,7 @@ class LeasedTransfers implements Transfers {
     check(connection, resource(held.account()), held.hold().token());
   }
 
-  /** Lets nobody write after somebody newer; a test leaves it out. */
+  /** Refuses a write after that of a newer holder; a test leaves it out. */
   void check(Connection connection, String resource, long token) throws SQLException {
     FencingGuard.check(connection, resource, token);
   }

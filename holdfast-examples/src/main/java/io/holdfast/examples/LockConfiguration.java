@@ -26,7 +26,7 @@ class LockConfiguration {
 
   @Bean
   DistributedLock invoices(Holdfast holdfast) {
-    holdfast.guarantees().require(Guarantee.EXCLUDES_PROCESSES, Guarantee.TOKENS_SURVIVE_RESTART);
+    holdfast.guarantees().require(Guarantee.EXCLUDES_MACHINES, Guarantee.TOKENS_SURVIVE_RESTART);
     LockOptions options = LockOptions.builder()
         .leaseFor(Duration.ofSeconds(20))
         .note("monthly invoices")

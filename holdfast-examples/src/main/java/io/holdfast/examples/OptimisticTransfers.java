@@ -10,7 +10,7 @@ import java.util.Optional;
 
 /**
  * Transfers that read without a lock, and write only if the versions of both rows are still those that were read; else
- * they begin anew. From the first raised version on the rows are locked after all, so these too go in the order of keys.
+ * they read again. From the first raised version on the rows are locked after all, so these too go in the order of keys.
  */
 class OptimisticTransfers implements Transfers {
   private static final VersionColumn VERSIONS = VersionColumn.of("account", "id", "version");
@@ -29,7 +29,7 @@ class OptimisticTransfers implements Transfers {
       try {
         return accounts.inTransaction(connection -> move(connection, from, to, amount));
       } catch (VersionConflictException e) {
-        // somebody else has written, so that somebody gets on: read again, in another transaction
+        // another transfer has written, and so one of them made progress: read again, in another transaction
         if (attempt == ATTEMPTS) {
           return Answer.TOO_LATE;
         }
@@ -56,7 +56,7 @@ class OptimisticTransfers implements Transfers {
     return Answer.TRANSFERRED;
   }
 
-  /** Lets nobody write what he has made of an older version; a test leaves it out. */
+  /** Refuses a write that was made from an older version; a test leaves it out. */
   void raise(Connection connection, Account read) throws SQLException {
     VERSIONS.raise(connection, read.id(), read.version());
   }

@@ -26,7 +26,7 @@ final class RedlockTour {
       DistributedLock lock = holdfast.lock("redlock-tour", options);
       Optional<Hold> got = lock.tryAcquire(Duration.ofSeconds(100));
       if (got.isEmpty()) {
-        System.out.println("somebody else has had it for 100 s");
+        System.out.println("another client has had it for 100 s");
         return;
       }
       try (Hold hold = got.get()) {

@@ -41,7 +41,7 @@ class RowTransfers implements Transfers {
     return Answer.TRANSFERRED;
   }
 
-  /** Lets nobody else read it for a transfer before we have written; a test leaves the lock out. */
+  /** Keeps other transfers from reading it before this one has written; a test leaves the lock out. */
   Optional<Account> read(Connection connection, long id) throws SQLException {
     return accounts.lock(connection, id);
   }

@@ -10,7 +10,7 @@ import java.sql.SQLException;
  * <p>Three ways. {@link RowTransfers} lets the database lock the two rows: take it where the rows are all there is to it.
  * {@link OptimisticTransfers} locks nothing and looks before it writes: take it where transfers of one account seldom
  * meet. {@link LeasedTransfers} takes locks that any other store keeps, and is for transfers that take long, or ask other
- * systems between reading and writing: nobody's transaction is open meanwhile, and tokens keep late writers out.
+ * systems between reading and writing: no transaction is open meanwhile, and tokens keep late writers out.
  */
 interface Transfers {
   /** What has become of a transfer. */

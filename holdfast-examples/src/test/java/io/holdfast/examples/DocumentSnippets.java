@@ -102,8 +102,8 @@ final class DocumentSnippets {
   }
 
   static void firstScreen() throws InterruptedException {
-    try (Holdfast holdfast =
-        Holdfast.connect("sqlite:locks.db")) { // one for each process and store
+    try (Holdfast holdfast = Holdfast.connect(
+        "sqlite:locks.db")) { // in the working folder; one for each process and store
       DistributedLock lock = holdfast.lock("hourly-report"); // no I/O yet
       try (Hold hold = lock.acquire()) { // waits until this thread has the lock
         System.out.println("working, token " + hold.token());
@@ -156,11 +156,15 @@ final class DocumentSnippets {
         work(hold);
       }
     }
-    Optional<Hold> soon = lock.tryAcquire(Duration.ofSeconds(5)); // waits for 5 s at most
     boolean ran =
         lock.tryRun(hold -> work(hold)); // false: the lock was taken, and the work was not done
+    Optional<Hold> soon = lock.tryAcquire(Duration.ofSeconds(5)); // waits for 5 s at most
+    if (soon.isPresent()) {
+      try (Hold hold = soon.get()) {
+        work(hold);
+      }
+    }
     log("ran " + ran);
-    soon.ifPresent(Hold::close);
   }
 
   void checkTheToken(Hold hold, int item, int pieces) {

@@ -9,20 +9,23 @@ import io.holdfast.DistributedLock;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.testkit.Clients;
+import io.holdfast.testkit.process.LazyServer;
+import io.holdfast.testkit.zookeeper.ZooKeeperServer;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.core.env.MapPropertySource;
 
 /** What the page shows to a Spring application works: the lock, its options, and the end of the client. */
 class LockConfigurationTest {
-  @TempDir
-  private Path folder;
+  @RegisterExtension
+  static final LazyServer<ZooKeeperServer> SERVER = new LazyServer<>(ZooKeeperServer::alone);
 
-  private String store() {
-    return "sqlite:" + folder.resolve("locks.db");
+  private static String store() {
+    return "zookeeper://" + SERVER.get().address();
   }
 
   private static AnnotationConfigApplicationContext started(String store) {
@@ -71,9 +74,21 @@ class LockConfigurationTest {
     }
   }
 
+  /** On two machines each would lock a file of its own, and both would run. */
   @Test
-  void aStoreThatGivesTooLittle_endsTheStart() {
-    assertThatThrownBy(() -> started("memory:"))
-        .hasRootCauseInstanceOf(ConfigurationException.class);
+  void aFile_endsTheStart(@TempDir Path folder) {
+    assertRefused("sqlite:" + folder.resolve("locks.db"), "EXCLUDES_MACHINES");
+  }
+
+  @Test
+  void memory_endsTheStart() {
+    assertRefused("memory:", "TOKENS_SURVIVE_RESTART");
+  }
+
+  private static void assertRefused(String store, String missing) {
+    assertThatThrownBy(() -> started(store))
+        .rootCause()
+        .isInstanceOf(ConfigurationException.class)
+        .hasMessageContaining(missing);
   }
 }
