@@ -3,7 +3,9 @@ package io.holdfast.spi;
 
 import io.holdfast.ConfigurationException;
 import java.util.Map;
+import java.util.Optional;
 import java.util.ServiceLoader;
+import java.util.Set;
 import java.util.TreeSet;
 
 /** Finds the store that an address names. */
@@ -30,6 +32,19 @@ public final class Stores {
       Map.entry("consul", "io.holdfast:holdfast-consul"),
       Map.entry("consuls", "io.holdfast:holdfast-consul"));
 
+  /** What other programs call these stores. */
+  private static final Map<String, String> MEANT = Map.ofEntries(
+      Map.entry("mysql", "jdbc:mysql://"),
+      Map.entry("mariadb", "jdbc:mariadb://"),
+      Map.entry("postgres", "jdbc:postgresql://"),
+      Map.entry("postgresql", "jdbc:postgresql://"),
+      Map.entry("pgsql", "jdbc:postgresql://"),
+      Map.entry("sqlite3", "sqlite:"),
+      Map.entry("file", "sqlite:"),
+      Map.entry("zk", "zookeeper://"),
+      Map.entry("http", "consul:// or etcd://"),
+      Map.entry("https", "consuls:// or etcds://"));
+
   private Stores() {}
 
   /**
@@ -37,8 +52,8 @@ public final class Stores {
    *
    * @param uri the address
    * @return a store, not started
-   * @throws ConfigurationException if no factory serves the scheme (the message lists the schemes found and names the
-   *     artifact to add), or the address does not make sense
+   * @throws ConfigurationException if no factory serves the scheme (the message names the artifact to add, or the scheme
+   *     that was probably meant, or lists the schemes found), or the address does not make sense
    */
   public static LockStore open(String uri) {
     StoreAddress address = StoreAddress.parse(uri);
@@ -50,13 +65,32 @@ public final class Stores {
       }
       found.addAll(factory.schemes());
     }
-    String artifact = ARTIFACTS.get(address.scheme());
     throw new ConfigurationException(
-        "no store serves " + address.scheme() + ": here; found " + String.join(":, ", found) + ":; "
-            + (artifact == null
-                ? "check the spelling, or add the artifact that serves it"
-                : "add " + artifact + " to the class path"),
+        "no store serves " + address.scheme() + ": here; " + advice(address.scheme(), found),
         address.toString(),
         null);
+  }
+
+  private static String advice(String scheme, Set<String> found) {
+    String artifact = ARTIFACTS.get(scheme);
+    if (artifact != null) {
+      return "found " + list(found) + "; add " + artifact + " to the class path";
+    }
+    Set<String> known = new TreeSet<>(found);
+    known.addAll(ARTIFACTS.keySet());
+    return Optional.ofNullable(MEANT.get(scheme))
+        .or(() -> Spelling.nearest(scheme, known).map(Stores::beginning))
+        .map(meant -> "did you mean " + meant + "?")
+        .orElseGet(() ->
+            "found " + list(found) + "; check the spelling, or add the artifact that serves it");
+  }
+
+  private static String list(Set<String> schemes) {
+    return String.join(":, ", schemes) + ":";
+  }
+
+  /** How an address with this scheme begins. */
+  private static String beginning(String scheme) {
+    return scheme + (scheme.endsWith("sqlite") || scheme.equals("memory") ? ":" : "://");
   }
 }

@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Addresses: our parameters go out, the driver's stay, secrets never show. */
@@ -115,5 +116,31 @@ class StoreAddressTest {
     assertThatThrownBy(() -> Stores.open("nonsense:x"))
         .isInstanceOf(ConfigurationException.class)
         .hasMessageContaining("memory:");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "mysql://h/app, jdbc:mysql://",
+    "MySQL://h/app, jdbc:mysql://",
+    "mariadb://h/app, jdbc:mariadb://",
+    "postgres://h/app, jdbc:postgresql://",
+    "postgresql://h/app, jdbc:postgresql://",
+    "jdbc:postgres://h/app, jdbc:postgresql://",
+    "http://h:8500, consul:// or etcd://",
+    "https://h:2379, consuls:// or etcds://",
+    "zk://h, zookeeper://",
+    "zookeper://h, zookeeper://",
+    "rediis://h, redis://",
+    "redis-sentinal://h, redis-sentinel://",
+    "sqlte:locks.db, sqlite:",
+    "file:locks.db, sqlite:",
+    "memroy:, memory:",
+  })
+  void schemeThatIsAnotherOne_isAskedAbout(String uri, String meant) {
+    assertThatThrownBy(() -> Stores.open(uri))
+        .isInstanceOf(ConfigurationException.class)
+        .message()
+        .startsWith("no store serves ")
+        .endsWith(": here; did you mean " + meant + "?");
   }
 }
