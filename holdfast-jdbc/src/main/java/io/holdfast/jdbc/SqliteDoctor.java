@@ -110,7 +110,7 @@ final class SqliteDoctor {
     add(
         bytes > LARGE_LOG_BYTES ? Level.WARNING : Level.OK,
         "size",
-        kib(Files.size(path)) + ", log " + kib(bytes),
+        amount(Files.size(path)) + ", log " + amount(bytes),
         bytes > LARGE_LOG_BYTES
             ? "a program reads the file without end and keeps the log from being written back: find it (fuser, lsof)"
             : "");
@@ -118,14 +118,20 @@ final class SqliteDoctor {
     add(
         room < LITTLE_ROOM_BYTES ? Level.WARNING : Level.OK,
         "room on the disk",
-        kib(room),
+        amount(room),
         room < LITTLE_ROOM_BYTES
             ? "make room: without any, no lock can be acquired or renewed"
             : "");
   }
 
-  private static String kib(long bytes) {
-    return (bytes + 1023) / 1024 + " KiB";
+  /** In the unit that fits: whole KiB rounded up, or tenths rounded down of what is larger. */
+  static String amount(long bytes) {
+    if (bytes < 1L << 20) {
+      return (bytes + 1023) / 1024 + " KiB";
+    }
+    boolean giant = bytes >= 1L << 30;
+    long unit = giant ? 1L << 30 : 1L << 20;
+    return bytes / unit + "." + bytes % unit * 10 / unit + (giant ? " GiB" : " MiB");
   }
 
   private void contents(SqliteConnection connection) throws SQLException {
@@ -162,8 +168,8 @@ final class SqliteDoctor {
         back ? Level.WARNING : Level.OK,
         "clock",
         back
-            ? "is " + aheadUs / 1_000_000 + " s behind the newest revision"
-            : "is past every revision",
+            ? "is " + aheadUs / 1_000_000 + " s behind the last change of a lock in the file"
+            : "has not been set back since the last change of a lock",
         back
             ? "it was set back: tokens still grow, but leases from before end that much later"
             : "");

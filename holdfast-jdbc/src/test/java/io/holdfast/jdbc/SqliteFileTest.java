@@ -527,12 +527,31 @@ class SqliteFileTest {
           .contains(
               "SQLite", "journal mode", "file system", "permissions", "contents", "locks", "clock");
       assertThat(findings).allMatch(finding -> finding.level() == Finding.Level.OK);
+      assertThat(findings)
+          .filteredOn(finding -> finding.subject().equals("clock"))
+          .extracting(Finding::message)
+          .containsExactly("has not been set back since the last change of a lock");
 
       ticker.stepWall(Duration.ofHours(-1));
       assertThat(Client.get(client.store.diagnose()))
           .anyMatch(
               finding -> finding.subject().equals("clock") && finding.message().contains("behind"));
     }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "0, 0 KiB",
+    "1, 1 KiB",
+    "32768, 32 KiB",
+    "1048575, 1024 KiB",
+    "1048576, 1.0 MiB",
+    "1073741823, 1023.9 MiB",
+    "1073741824, 1.0 GiB",
+    "78331211776, 72.9 GiB"
+  })
+  void doctor_saysAmountsInTheirUnit(long bytes, String expected) {
+    assertThat(SqliteDoctor.amount(bytes)).isEqualTo(expected);
   }
 
   private void refusedUntouched(Path file, String... words) throws IOException {
