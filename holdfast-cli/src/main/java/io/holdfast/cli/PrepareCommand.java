@@ -3,7 +3,6 @@ package io.holdfast.cli;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
@@ -36,7 +35,7 @@ final class PrepareCommand implements Callable<Integer> {
       throw new CliException(
           Exit.UNAVAILABLE, "SQLite's driver is not there, or another version", e);
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      throw new CliException(Exit.CANNOT_CREATE, FileFailures.cannotWrite(folder, e), e);
     }
   }
 }

@@ -115,7 +115,7 @@ record StoreChoice(String uri, List<String> warnings, boolean isOurs) {
           folder,
           PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
     } catch (IOException e) {
-      throw cannotMake(folder, e.getClass().getSimpleName() + ": " + e.getMessage());
+      throw cannotMake(folder, FileFailures.reason(e));
     }
     if (!Files.isWritable(folder)) {
       throw cannotMake(folder, "this user may not write in it");
@@ -155,10 +155,7 @@ record StoreChoice(String uri, List<String> warnings, boolean isOurs) {
           ? choice.warn(file + " can be read by every user; chmod 600 it")
           : choice;
     } catch (IOException e) {
-      throw new CliException(
-          Exit.USAGE,
-          from + ": cannot read " + file + " (" + e.getClass().getSimpleName() + ")",
-          e);
+      throw new CliException(Exit.USAGE, from + ": " + FileFailures.cannotRead(file, e), e);
     }
   }
 

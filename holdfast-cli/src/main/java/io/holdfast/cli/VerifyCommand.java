@@ -26,6 +26,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -34,6 +35,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -185,7 +187,12 @@ final class VerifyCommand implements Callable<Integer> {
           page);
       return say(verdict, chosen);
     } catch (IOException e) {
-      throw new CliException(Exit.CANNOT_CREATE, Failures.oneLine(String.valueOf(e)), e);
+      String files = Stream.of(history, report)
+          .filter(Objects::nonNull)
+          .map(String::valueOf)
+          .collect(Collectors.joining(" or "));
+      throw new CliException(
+          Exit.CANNOT_CREATE, "cannot write " + files + ": " + FileFailures.reason(e), e);
     }
   }
 
@@ -224,10 +231,15 @@ final class VerifyCommand implements Callable<Integer> {
     }
   }
 
-  private static Writer open(@Nullable Path file) throws IOException {
-    return file == null
-        ? Writer.nullWriter()
-        : Files.newBufferedWriter(file, StandardCharsets.UTF_8);
+  private static Writer open(@Nullable Path file) {
+    if (file == null) {
+      return Writer.nullWriter();
+    }
+    try {
+      return Files.newBufferedWriter(file, StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new CliException(Exit.CANNOT_CREATE, FileFailures.cannotWrite(file, e), e);
+    }
   }
 
   /** Grouped as docs/schemes.md is; as wide as the help is, or as a terminal that is narrower. */
@@ -239,8 +251,11 @@ final class VerifyCommand implements Callable<Integer> {
     String chapter = "";
     for (Protocol each : Protocol.values()) {
       if (!each.chapter().equals(chapter)) {
-        Output.print((chapter.isEmpty() ? "" : System.lineSeparator()) + each.chapter());
+        if (!chapter.isEmpty()) {
+          Output.print("");
+        }
         chapter = each.chapter();
+        Output.print(chapter);
       }
       Output.print("  " + each.label()
           + each.breaks().map(breaks -> ": ends with " + breaks.breach()).orElse(""));

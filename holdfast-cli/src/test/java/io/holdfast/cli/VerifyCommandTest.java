@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code holdfast verify}: ours passes, what proves nothing is not said to, and what was seen is told whatever comes. */
@@ -60,6 +61,28 @@ class VerifyCommandTest {
     assertThat(processes.read("page.html"))
         .contains("\"outcome\":\"PASSED\"", "\"one holder at a time\"", "holdfast verify --store ")
         .doesNotContainPattern("\"I([1-8]|10|12)\",\"[^\"]*\",0,");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "--report, nowhere/x.html, no such folder",
+    "--history, tmp, is a folder",
+  })
+  void fileThatCannotBeWritten_is73BeforeTheRun(String option, String file, String why) {
+    Job job = processes.verify("sqlite:verify.db", option, file);
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(73);
+    assertThat(job.stdout()).isEmpty();
+    assertThat(job.stderr()).endsWith("holdfast: cannot write " + file + ": " + why + "\n");
+  }
+
+  /** The run was made; what it has seen could not be kept. */
+  @Test
+  void diskThatIsFull_isNamedWithItsFile() {
+    Job job = processes.verify(
+        "sqlite:verify.db", "--duration", "2s", "--lease", "1s", "--history", "/dev/full");
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(73);
+    assertThat(job.stderr())
+        .endsWith("holdfast: cannot write /dev/full: no space left on device\n");
   }
 
   @Test
