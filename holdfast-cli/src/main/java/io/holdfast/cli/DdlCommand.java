@@ -51,7 +51,9 @@ final class DdlCommand implements Callable<Integer> {
     if (schema.isEmpty()) {
       messages.note(ifNone);
     }
-    schema.forEach(
-        statement -> Output.print(statement.endsWith(";") ? statement : statement + ";"));
+    schema.stream()
+        .map(statement -> statement.endsWith(";") ? statement : statement + ";")
+        .flatMap(String::lines)
+        .forEach(Output::print);
   }
 }

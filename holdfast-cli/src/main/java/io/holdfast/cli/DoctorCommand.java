@@ -24,7 +24,7 @@ import picocli.CommandLine.Option;
 /** {@code holdfast doctor}. */
 @Command(
     name = "doctor",
-    header = "Looks at the store with an operator's eyes.",
+    header = "Checks the store and says what to change.",
     description = {"", "Exits with 0 if nothing needs attention, 1 if a finding is a problem.", ""},
     footer = {"", "Example:", "  holdfast doctor --store sqlite:/var/lib/jobs/locks.db"},
     sortOptions = false)
@@ -77,7 +77,8 @@ final class DoctorCommand implements Callable<Integer> {
       return List.of(
           new Finding(Level.PROBLEM, "connection", Failures.explain(e).line(), ""));
     } catch (ExecutionException | TimeoutException e) {
-      return List.of(new Finding(Level.PROBLEM, "diagnosis", Failures.oneLine(e.toString()), ""));
+      return List.of(new Finding(
+          Level.PROBLEM, "diagnosis", Failures.explainStage(e, TIMEOUT_SECONDS).line(), ""));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new CliException(Exit.BUG, "interrupted", e);

@@ -64,7 +64,7 @@ final class Json {
       char c = text.charAt(i);
       if (c == '"' || c == '\\') {
         out.append('\\').append(c);
-      } else if (c < 0x20 || c == 0x7f || Character.isSurrogate(c)) {
+      } else if (Failures.isControl(c) || Character.isSurrogate(c)) {
         // Surrogates too: a lone one would not be valid in any encoding of the output.
         out.append(String.format(Locale.ROOT, "\\u%04x", (int) c));
       } else {

@@ -33,7 +33,7 @@ final class OtherLocks {
             "the store has other locks (" + others + " were seen), which will feel the load", yes);
       }
     } catch (ExecutionException | TimeoutException e) {
-      throw new CliException(Exit.UNAVAILABLE, Failures.oneLine(String.valueOf(e)), e);
+      throw Failures.explainStage(e, TIMEOUT_SECONDS);
     }
   }
 

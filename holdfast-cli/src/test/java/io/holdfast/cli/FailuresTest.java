@@ -10,8 +10,12 @@ import io.holdfast.HoldLostException;
 import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.spi.StoreException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -54,5 +58,26 @@ class FailuresTest {
   @Test
   void oneLine_controlCharacters_areBlanks() {
     assertThat(Failures.oneLine("a\nb\u001b[31mc\t")).isEqualTo("a b [31mc");
+  }
+
+  @Test
+  void oneLine_charactersThatTurnTheDirection_areBlanks() {
+    assertThat(Failures.oneLine("held by a\u202eb\u2066c\u200fd\u009be"))
+        .isEqualTo("held by a b c d e");
+    assertThat(Failures.harmless(" a\u202e ")).isEqualTo(" a  ");
+  }
+
+  @Test
+  void explainStage_saysTheStoresWordsOrThatThereWereNone() {
+    StoreException down = new StoreException("h:1: refused", Reason.UNREACHABLE, true, null);
+    CliException told =
+        Failures.explainStage(new ExecutionException(new CompletionException(down)), 10);
+    assertThat(told).hasMessage("h:1: refused");
+    assertThat(told.code()).isEqualTo(69);
+    StoreException right = new StoreException("no right", Reason.REFUSED, true, null);
+    assertThat(Failures.explainStage(new ExecutionException(right), 10).code()).isEqualTo(77);
+    CliException late = Failures.explainStage(new TimeoutException(), 10);
+    assertThat(late).hasMessage("the store did not answer within 10 s");
+    assertThat(late.code()).isEqualTo(69);
   }
 }

@@ -75,4 +75,15 @@ class LockViewTest {
     assertThat(Json.write(List.of("a\"b\\c\n", "ä", "\ud83d\ude00", Map.of(), List.of())))
         .isEqualTo("[\"a\\\"b\\\\c\\u000a\", \"ä\", \"\\ud83d\\ude00\", {}, []]");
   }
+
+  /** C1 controls drive a terminal as ESC does; the others turn the direction of what follows. */
+  @Test
+  void json_whatDrivesATerminal_isEscaped() {
+    assertThat(Json.write(List.of("a\u007f\u0080\u009b\u009f\u00a0z")))
+        .isEqualTo("[\"a\\u007f\\u0080\\u009b\\u009f\u00a0z\"]");
+    assertThat(Json.write(List.of("\u061c\u200e\u200f\u2028\u202a\u202e\u2066\u2069")))
+        .isEqualTo("[\"\\u061c\\u200e\\u200f\\u2028\\u202a\\u202e\\u2066\\u2069\"]");
+    assertThat(Json.write(List.of("\u200d\u2027\u202f\u2065\u206a")))
+        .isEqualTo("[\"\u200d\u2027\u202f\u2065\u206a\"]");
+  }
 }
