@@ -15,7 +15,8 @@ final class CommandPath {
    * @param command a path if it has a slash, else a name to look for
    * @param searchPath the value of {@code PATH}
    * @return what to execute: the same, or a path where the name would be taken for an option
-   * @throws CliException with 127 if it is not there, 126 if it cannot be executed
+   * @throws CliException with 127 if it is not there, 126 if it cannot be executed, 64 if it is not there and is an option
+   *     of {@code run}
    */
   static String check(String command, String searchPath) {
     if (command.isEmpty()) {
@@ -53,13 +54,20 @@ final class CommandPath {
         found = true;
       }
     }
-    throw found
-        ? notExecutable(name, "found in PATH without permission to execute it")
-        : notFound(name, "not found in PATH");
+    if (found) {
+      throw notExecutable(name, "found in PATH without permission to execute it");
+    }
+    if (Misuse.isOptionOfRun(name)) {
+      throw new CliException(
+          Exit.USAGE, "'" + name + "' is an option of holdfast run: write it before NAME");
+    }
+    throw notFound(name, "not found in PATH");
   }
 
   private static CliException notFound(String command, String why) {
-    return new CliException(Exit.NOT_FOUND, "cannot run '" + command + "': " + why);
+    boolean isLine = command.chars().anyMatch(Character::isWhitespace);
+    String advice = isLine ? "; for a shell line, write sh -c '...'" : "";
+    return new CliException(Exit.NOT_FOUND, "cannot run '" + command + "': " + why + advice);
   }
 
   private static CliException notExecutable(String command, String why) {

@@ -3,6 +3,7 @@ package io.holdfast.cli;
 
 import io.holdfast.spi.DurationText;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -23,8 +24,11 @@ final class Durations {
   static Duration parse(String text) {
     Matcher parts = FORM.matcher(text);
     if (!parts.matches()) {
-      throw new IllegalArgumentException("'" + Failures.oneLine(text)
-          + "' is no duration; write for example 30 (seconds), 500ms, 30s, 5m, 1h or 1d");
+      String small = text.toLowerCase(Locale.ROOT);
+      throw new IllegalArgumentException("'" + Failures.oneLine(text) + "' is no duration; write "
+          + (FORM.matcher(small).matches()
+              ? small
+              : "for example 30 (seconds), 500ms, 30s, 5m, 1h or 1d"));
     }
     // Capped before it is multiplied: nothing overflows, and what was capped is still too long.
     long count = Math.min(Long.parseLong(parts.group(1)), LONGEST.toMillis() + 1);

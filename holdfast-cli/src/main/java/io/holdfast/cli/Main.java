@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
       "",
       "Examples:",
       "  holdfast run nightly -- ./backup.sh     one at a time; the second waits",
-      "  holdfast ls                             who holds what",
+      "  holdfast ls                             which locks are held, and by which process",
       "",
       "'holdfast COMMAND --help' tells more."
     },
@@ -89,14 +89,22 @@ public final class Main {
         .setExpandAtFiles(false)
         .setParameterExceptionHandler(Main::misused)
         .setExecutionExceptionHandler((failure, command, parsed) -> failed(failure));
-    Objects.requireNonNull(line.getSubcommands().get("run")).setStopAtPositional(true);
+    runCommand(line).setStopAtPositional(true);
     line.setUsageHelpWidth(100);
     return line;
   }
 
+  /** The command {@code run} as picocli reads it. */
+  static CommandLine runCommand() {
+    return runCommand(commandLine());
+  }
+
+  private static CommandLine runCommand(CommandLine program) {
+    return Objects.requireNonNull(program.getSubcommands().get("run"));
+  }
+
   private static int misused(CommandLine.ParameterException failure, String[] arguments) {
-    String command = failure.getCommandLine().getCommandSpec().qualifiedName();
-    say(failure.getMessage() + " ('" + command + " --help' tells more)");
+    say(Misuse.line(failure));
     return Exit.USAGE;
   }
 

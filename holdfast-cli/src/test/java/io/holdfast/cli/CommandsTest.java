@@ -3,16 +3,27 @@ package io.holdfast.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The commands that look, with real processes on a SQLite file. */
 @Execution(ExecutionMode.CONCURRENT)
 class CommandsTest {
+  /** In which the characters would come through. */
+  private static final Map<String, String> UTF_8 = Map.of("LC_ALL", "C.UTF-8");
+
   @RegisterExtension
   final Processes processes = new Processes();
 
@@ -129,6 +140,70 @@ class CommandsTest {
     if (!line.isEmpty()) {
       assertThat(job.stderr()).startsWith("holdfast: ").hasLineCount(1);
     }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "rnu d1 -- true | no command \"rnu\"; did you mean run?",
+        "list | no command \"list\"; did you mean ls?",
+        "frobnicate | no command \"frobnicate\"; there are run, ls, show, release, doctor, ddl, verify, bench ('holdfast --help' tells more)",
+        "--hlp | no option \"--hlp\"; did you mean --help?",
+        "-v ls | \"-v\" is an option of a command: write it behind the command, as in holdfast run -v",
+        "run --no-wiat d1 -- true | no option \"--no-wiat\"; did you mean --no-wait?",
+        "run --atleast 5s d1 -- true | no option \"--atleast\"; did you mean --at-least?",
+        "run --wiat=5s d1 -- true | no option \"--wiat\"; did you mean --wait?",
+        "run -nz d1 -- true | no option \"-z\" ('holdfast run --help' tells more)",
+        "show --jsn | no option \"--jsn\"; did you mean --json?",
+        "ls a b | unexpected argument \"b\" ('holdfast ls --help' tells more)",
+      })
+  void usage_slips_sayWhatWasMeant(String line, String message) {
+    Job job = processes.holdfast(line.split(" "));
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(64);
+    assertThat(job.stdout()).isEmpty();
+    assertThat(job.stderr()).isEqualTo("holdfast: " + message + "\n");
+  }
+
+  /** What another client has written by hand cannot drive the terminal of a person who looks. */
+  @Test
+  void noteOfAnotherClient_cannotDriveTheTerminal() throws SQLException {
+    Job job = processes.holdfast("run", "jobs", "sh", "-c", "echo $$ >child.pid; exec sleep 600");
+    processes.pid("child.pid");
+    try (Connection file = DriverManager.getConnection("jdbc:sqlite:" + processes.file("test.db"));
+        PreparedStatement update = file.prepareStatement("UPDATE holdfast_lock SET note = ?")) {
+      update.setString(1, "a\u009b31mb\u202ec");
+      assertThat(update.executeUpdate()).isEqualTo(1);
+    }
+
+    assertThat(exitedStdout(processes.holdfast(UTF_8, "ls")))
+        .startsWith("jobs  held by a 31mb c (host ");
+    assertThat(exitedStdout(processes.holdfast(UTF_8, "show", "jobs")))
+        .contains("state       held by a 31mb c (host ")
+        .contains("): a 31mb c\n");
+    assertThat(exitedStdout(processes.holdfast(UTF_8, "ls", "--json")))
+        .contains("\"note\": \"a\\u009b31mb\\u202ec\"");
+    job.signal("TERM");
+    assertThat(job.exitCode()).isEqualTo(143);
+  }
+
+  @Test
+  void doctor_wordsThatDriveTheTerminal_areTakenOut() throws IOException {
+    Files.writeString(processes.file("address"), "memory:a\u009b31mb\u202ec");
+    assertThat(exitedStdout(processes.holdfast(UTF_8, "doctor", "--store", "@address")))
+        .startsWith("store memory:a 31mb c\n");
+    assertThat(exitedStdout(processes.holdfast(UTF_8, "doctor", "--json", "--store", "@address")))
+        .startsWith("{\"store\": \"memory:a\\u009b31mb\\u202ec\"");
+  }
+
+  @Test
+  void prepare_folderThatCannotBeMade_is73() {
+    processes.touch("file");
+    Job job = processes.holdfast("prepare", "file/folder");
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(73);
+    assertThat(job.stderr())
+        .isEqualTo("holdfast: cannot write file/folder: a part of the path is no folder\n");
   }
 
   private static String exitedStdout(Job job) {

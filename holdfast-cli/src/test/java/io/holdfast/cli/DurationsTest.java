@@ -27,12 +27,19 @@ class DurationsTest {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {"", "-1", "-1s", "1.5h", "1 h", "5min", "h", "1H", "1h5m", "٣", "1\n", "0x1", "+1"
-      })
+      strings = {"", "-1", "-1s", "1.5h", "1 h", "5min", "h", "1h5m", "٣", "1\n", "0x1", "+1"})
   void parse_anythingElse_isRefusedWithExamples(String text) {
     assertThatThrownBy(() -> Durations.parse(text))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("is no duration; write for example 30 (seconds), 500ms");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"5S, 5s", "1H, 1h", "500MS, 500ms"})
+  void parse_largeUnit_isRefusedWithTheSmallOne(String text, String small) {
+    assertThatThrownBy(() -> Durations.parse(text))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("'" + text + "' is no duration; write " + small);
   }
 
   @ParameterizedTest

@@ -28,7 +28,7 @@ class RunRefusalsTest {
     assertThat(job.exitCode()).isEqualTo(73);
     assertThat(job.stderr())
         .startsWith("holdfast: cannot use the state folder ")
-        .contains("XDG_STATE_HOME");
+        .contains("/state/holdfast (a part of the path is no folder); set XDG_STATE_HOME");
   }
 
   /** As in a container whose user is not in passwd: two working folders must not be two locks. */
@@ -132,7 +132,12 @@ class RunRefusalsTest {
         "--at-least 1.5h | '1.5h' is no duration",
         "--store sqlite:test.db?holdfast.nope=1 | unknown parameter holdfast.nope",
         "--store sqlite: | write sqlite:PATH",
-        "--store @missing | cannot read missing",
+        "--wait 5S | '5S' is no duration; write 5s (",
+        "--wait 1h30m | '1h30m' is no duration; write for example 30 (seconds), 500ms",
+        "--wait 1.5s | '1.5s' is no duration; write for example 30 (seconds), 500ms",
+        "--store mysql://h/app | no store serves mysql: here; did you mean jdbc:mysql://?",
+        "--store @missing | --store: cannot read missing: no such file",
+        "--store @tmp | --store: cannot read tmp: is a folder",
       })
   void run_badOptions_saysWhichAndRunsNothing(String options, String message) {
     List<String> line = new ArrayList<>(List.of("run"));
@@ -149,6 +154,45 @@ class RunRefusalsTest {
     List<String> all = new ArrayList<>(List.of("sh", "-c", "cd \"$0\" && exec \"$@\"", folder));
     all.addAll(line);
     return all;
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"-n", "--no-wait", "-w", "--wait=5s", "--help"})
+  void run_optionAfterName_is64(String option) {
+    Job job = processes.holdfast("run", "lock", option, "--", "touch", "ran");
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(64);
+    assertThat(job.stderr())
+        .isEqualTo(
+            "holdfast: '" + option + "' is an option of holdfast run: write it before NAME\n");
+    assertThat(processes.file("ran")).doesNotExist();
+  }
+
+  @Test
+  void run_programThatIsCalledLikeAnOption_runs() {
+    processes.script("-n", "touch ran");
+    String path = processes.folder() + ":" + System.getenv("PATH");
+    Job job = processes.holdfast(Map.of("PATH", path), "run", "lock", "-n");
+    assertThat(job.exitCode()).as(job::toString).isZero();
+    assertThat(processes.file("ran")).exists();
+  }
+
+  @Test
+  void run_anotherWordLikeAnOption_isNotFound() {
+    Job job = processes.holdfast("run", "lock", "--nonsense");
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(127);
+    assertThat(job.stderr()).isEqualTo("holdfast: cannot run '--nonsense': not found in PATH\n");
+  }
+
+  @Test
+  void run_shellLineAsOneWord_is127AndNamesTheShell() {
+    Job name = processes.holdfast("run", "lock", "--", "echo hi");
+    assertThat(name.exitCode()).as(name::toString).isEqualTo(127);
+    assertThat(name.stderr())
+        .isEqualTo("holdfast: cannot run 'echo hi': not found in PATH; for a shell line, write"
+            + " sh -c '...'\n");
+    Job path = processes.holdfast("run", "lock", "--", "./backup.sh --all");
+    assertThat(path.exitCode()).as(path::toString).isEqualTo(127);
+    assertThat(path.stderr()).contains("no such file; for a shell line, write sh -c '...'");
   }
 
   @Test

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.cli;
+
+import io.holdfast.spi.Spelling;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+
+/** Words what is wrong with a command line, and what was probably meant. */
+final class Misuse {
+  /** What other programs call our commands. */
+  private static final Map<String, String> MEANT = Map.of(
+      "list", "ls",
+      "lock", "run",
+      "exec", "run",
+      "status", "show",
+      "unlock", "release",
+      "check", "doctor");
+
+  private Misuse() {}
+
+  /** Returns one line. */
+  static String line(CommandLine.ParameterException failure) {
+    CommandLine where = failure.getCommandLine();
+    List<String> unmatched = where.getUnmatchedArguments();
+    Optional<String> option = unmatched.stream()
+        .takeWhile(word -> !word.equals("--"))
+        .filter(word -> word.startsWith("-"))
+        .findFirst();
+    if (option.isPresent()) {
+      return noOption(option.get(), where.getCommandSpec());
+    }
+    if (failure instanceof CommandLine.UnmatchedArgumentException && !unmatched.isEmpty()) {
+      return where.getSubcommands().isEmpty()
+          ? "unexpected argument \"" + unmatched.get(0) + "\"" + more(where.getCommandSpec())
+          : noCommand(unmatched.get(0), where);
+    }
+    return failure.getMessage() + more(where.getCommandSpec());
+  }
+
+  private static String noCommand(String word, CommandLine program) {
+    List<String> commands = program.getSubcommands().entrySet().stream()
+        .filter(each -> !each.getValue().getCommandSpec().usageMessage().hidden())
+        .map(Map.Entry::getKey)
+        .toList();
+    return Optional.ofNullable(MEANT.get(word))
+        .or(() -> Spelling.nearest(word, commands))
+        .map(meant -> "no command \"" + word + "\"; did you mean " + meant + "?")
+        .orElseGet(() -> "no command \"" + word + "\"; there are " + String.join(", ", commands)
+            + more(program.getCommandSpec()));
+  }
+
+  private static String noOption(String word, CommandSpec command) {
+    String name = name(word);
+    if (isOptionOfRun(name) && !command.subcommands().isEmpty()) {
+      return "\"" + name + "\" is an option of a command: write it behind the command, as in "
+          + command.name() + " run " + name;
+    }
+    return "no option \"" + name + "\""
+        + Spelling.nearest(name, command.optionsMap().keySet())
+            .map(meant -> "; did you mean " + meant + "?")
+            .orElseGet(() -> more(command));
+  }
+
+  /** An option without its value. */
+  private static String name(String word) {
+    int equals = word.indexOf('=');
+    return equals > 0 ? word.substring(0, equals) : word;
+  }
+
+  private static String more(CommandSpec command) {
+    return " ('" + command.qualifiedName() + " --help' tells more)";
+  }
+
+  /** Whether a word that stands in another place is an option of {@code run}. */
+  static boolean isOptionOfRun(String word) {
+    return word.startsWith("-")
+        && Main.runCommand().getCommandSpec().optionsMap().containsKey(name(word));
+  }
+}
