@@ -25,15 +25,16 @@ import picocli.CommandLine.Option;
 /** {@code holdfast bench}. */
 @Command(
     name = "bench",
-    header = "Measures the locks on your own store: how many a second, how long one waits.",
+    header =
+        "Measures the locks on your own store: how many cycles a second, and how long a wait takes.",
     description = {
       "",
       "Takes locks under names of its own (holdfast-bench/...) with default options: one thread alone, 16 threads with a"
           + " lock each, 16 threads that want one lock, two clients that hand one over, and a thread that enters again."
-          + " Counts how often two had a lock at once. Every lock is free again at the end.",
+          + " Counts how often two threads held one lock at once. Every lock is free again at the end.",
       "",
       "Waits are from asking for the lock to having it; in a hand-over, from the release to the next grant. Both clients"
-          + " are in this process. Exits with 0, or with 1 if two ever had a lock at once.",
+          + " are in this process. Exits with 0, or with 1 if two threads ever held one lock at once.",
       ""
     },
     footer = {
@@ -123,8 +124,8 @@ final class BenchCommand implements Callable<Integer> {
     Optional<Hold> hold = holdfast.lock(StoreMeasurement.PREFIX + "run").tryAcquire();
     return hold.orElseThrow(() -> new CliException(
         Exit.BUSY,
-        "somebody else measures this store; wait until that has ended ('holdfast show "
-            + StoreMeasurement.PREFIX + "run' tells who)"));
+        "another bench measures this store; wait until it has ended ('holdfast show "
+            + StoreMeasurement.PREFIX + "run' names its process)"));
   }
 
   private static Consumer<String> progress(Messages messages) {
@@ -150,8 +151,8 @@ final class BenchCommand implements Callable<Integer> {
     }
     if (violations > 0) {
       new Messages(Stderr.ours(), Messages.Level.USUAL)
-          .error(violations + " times two had a lock at once: do not trust this store with"
-              + " locks before 'holdfast doctor' and 'holdfast verify' have told why");
+          .error(violations + " times two threads held one lock at once: do not trust this store"
+              + " with locks before 'holdfast doctor' and 'holdfast verify' have told why");
       return Exit.BROKEN;
     }
     return Exit.OK;

@@ -14,13 +14,13 @@ import picocli.CommandLine.Parameters;
 /** {@code holdfast release --force}. */
 @Command(
     name = "release",
-    header = "Ends somebody else's hold, without their consent.",
+    header = "Ends another holder's hold without its consent.",
     description = {
       "",
-      "The holder is not stopped by this: it learns of it at its next renewal (a third of its lease) and may be working"
-          + " until then, beside the next holder. It is kept from writing only where the resource checks tokens and the"
-          + " next holder has written. Exits with 0 if the hold was ended, 1 if it was not: nobody had the lock, it changed hands"
-          + " meanwhile, or you said no.",
+      "This does not stop the holder: it learns of the release at its next renewal (a third of its lease later at most,"
+          + " unless its lease is fixed), and may work beside the next holder until then. Its late writes are refused only"
+          + " if the resource checks tokens and the next holder has written. Exits with 0 if the hold was ended; with 1 if"
+          + " not: the lock was free, it changed hands meanwhile, or you said no.",
       ""
     },
     footer = {"", "Example:", "  holdfast release --force nightly"},
@@ -29,7 +29,10 @@ final class ReleaseCommand implements Callable<Integer> {
   @Mixin
   StoreOption store = new StoreOption();
 
-  @Option(names = "--force", required = true, description = "Required: there is no gentle way.")
+  @Option(
+      names = "--force",
+      required = true,
+      description = "Required, to confirm that the holder is not asked.")
   boolean force;
 
   @Option(
@@ -54,7 +57,7 @@ final class ReleaseCommand implements Callable<Integer> {
     try (Holdfast holdfast = store.choose(messages).look()) {
       Optional<LockInfo> seen = holdfast.admin().inspect(name).filter(LockInfo::isTaken);
       if (seen.isEmpty()) {
-        messages.note("nobody holds lock \"" + name + "\"");
+        messages.note("lock \"" + name + "\" is free");
         return Exit.FREE;
       }
       String holding = Describe.holding(seen.get(), Ticker.system().wallMillis());

@@ -18,11 +18,13 @@ import picocli.CommandLine.Parameters;
     header = "Runs a command while holding a lock.",
     description = {
       "",
-      "Waits until the lock NAME is free, takes it, runs COMMAND, and gives it back. The command is ended before the"
-          + " lock can pass on to somebody else, should the store become unreachable. It runs without a shell, with the"
-          + " stdin, stdout and stderr of this process, in a process group of its own, and finds"
-          + " HOLDFAST_LOCK and HOLDFAST_TOKEN in its environment: give the token to whatever it writes to, so that a"
-          + " late write can be refused.",
+      "Waits until the lock NAME is free, acquires it, runs COMMAND and releases the lock. If the lease cannot be renewed"
+          + " (the store is unreachable, for example), COMMAND is ended before another holder can get the lock. COMMAND"
+          + " runs without a shell, in a process group of its own, with the stdin, stdout and stderr of this process. It"
+          + " finds the lock's name in HOLDFAST_LOCK and its token in HOLDFAST_TOKEN: pass the token to the resource that"
+          + " COMMAND writes to, so that it can refuse a late write. Background processes that COMMAND leaves do not keep"
+          + " the lock. Without --store or HOLDFAST_STORE, the lock is in a file of this user on this machine: other users"
+          + " and machines do not see it.",
       ""
     },
     footer = {
@@ -36,9 +38,10 @@ import picocli.CommandLine.Parameters;
       "                                               in the crontab of each machine: once an hour, on one of them",
       "  holdfast run --store @/etc/holdfast.store deploy -- sh -c './migrate && ./restart'",
       "",
-      "Exit status: that of COMMAND (128+n if signal n ended it); 75 somebody else has the lock, 76 the hold was lost,"
-          + " 69 the store cannot be reached, 77 it refuses us, 127 and 126 COMMAND is not there or not executable,"
-          + " 128+n interrupted by signal n while waiting, 64 usage, 73 no place for our files, 70 a bug of ours.",
+      "Exit status: that of COMMAND (128+n if signal n ended it); 75 another holder has the lock, 76 the hold was lost,"
+          + " 69 the store cannot be reached or did not answer, 77 the store refused the login or the request, 126 COMMAND"
+          + " cannot be executed, 127 there is no such command, 128+n signal n came while waiting, 64 wrong usage, 73 a"
+          + " file or folder of holdfast cannot be made, 70 a bug of Holdfast.",
     },
     sortOptions = false)
 final class RunCommand implements Callable<Integer> {
@@ -48,7 +51,7 @@ final class RunCommand implements Callable<Integer> {
   @Option(
       names = {"-w", "--wait"},
       paramLabel = "D",
-      description = "Wait at most this long for the lock; 0 is one attempt. Default: for ever.")
+      description = "Wait at most this long for the lock; 0 is one attempt. Default: no limit.")
   @Nullable
   Duration wait;
 
@@ -61,7 +64,7 @@ final class RunCommand implements Callable<Integer> {
       names = {"-E", "--busy-exit"},
       paramLabel = "N",
       description =
-          "Exit with N if somebody else has the lock, instead of 75. 0 also says nothing.")
+          "Exit with N instead of 75 if another holder has the lock. With 0, nothing is printed either.")
   @Nullable
   Integer busyExit;
 
@@ -99,7 +102,8 @@ final class RunCommand implements Callable<Integer> {
 
   @Option(
       names = "--fair",
-      description = "First come, first served, among those who ask for it. Not every store can.")
+      description =
+          "First come, first served, among the waiters with --fair. Redlock and Consul refuse it.")
   boolean fair;
 
   @Option(

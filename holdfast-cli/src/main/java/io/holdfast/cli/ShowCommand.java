@@ -18,10 +18,10 @@ import picocli.CommandLine.Parameters;
     header = "Shows one lock.",
     description = {
       "",
-      "Exits with 0 if somebody holds it (or it is kept taken by --at-least), 1 if it is free.",
+      "Exits with 0 if the lock is held (or kept taken by --at-least), 1 if it is free.",
       ""
     },
-    footer = {"", "Example:", "  holdfast show nightly || echo nobody is running it"},
+    footer = {"", "Example:", "  holdfast show nightly || echo it is not running"},
     sortOptions = false)
 final class ShowCommand implements Callable<Integer> {
   @Mixin

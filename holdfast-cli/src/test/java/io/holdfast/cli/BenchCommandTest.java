@@ -98,7 +98,8 @@ class BenchCommandTest {
     assertThat(processes.pid("pid")).isPositive();
     Job busy = processes.holdfast("bench", "--quick");
     assertThat(busy.exitCode()).as(busy::toString).isEqualTo(75);
-    assertThat(busy.stderr()).contains("somebody else measures this store");
+    assertThat(busy.stderr())
+        .contains("another bench measures this store; wait until it has ended");
     processes.touch("go");
     assertThat(other.exitCode()).isZero();
 

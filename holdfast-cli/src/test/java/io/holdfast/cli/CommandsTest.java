@@ -75,7 +75,7 @@ class CommandsTest {
   void release_freeLock_saysSo() {
     Job job = processes.holdfast("release", "--force", "--yes", "lock");
     assertThat(job.exitCode()).isEqualTo(1);
-    assertThat(job.stderr()).contains("nobody holds lock \"lock\"");
+    assertThat(job.stderr()).isEqualTo("holdfast: lock \"lock\" is free\n");
   }
 
   @Test
