@@ -34,7 +34,7 @@ final class Misuse {
     }
     if (failure instanceof CommandLine.UnmatchedArgumentException && !unmatched.isEmpty()) {
       return where.getSubcommands().isEmpty()
-          ? "unexpected argument \"" + unmatched.get(0) + "\"" + more(where.getCommandSpec())
+          ? "unexpected argument \"" + shown(unmatched.get(0)) + "\"" + more(where.getCommandSpec())
           : noCommand(unmatched.get(0), where);
     }
     return failure.getMessage() + more(where.getCommandSpec());
@@ -48,20 +48,27 @@ final class Misuse {
     return Optional.ofNullable(MEANT.get(word))
         .or(() -> Spelling.nearest(word, commands))
         .map(meant -> "no command \"" + word + "\"; did you mean " + meant + "?")
-        .orElseGet(() -> "no command \"" + word + "\"; there are " + String.join(", ", commands)
-            + more(program.getCommandSpec()));
+        .orElseGet(() -> "no command \"" + shown(word) + "\"; there are "
+            + String.join(", ", commands) + more(program.getCommandSpec()));
   }
 
   private static String noOption(String word, CommandSpec command) {
     String name = name(word);
     if (isOptionOfRun(name) && !command.subcommands().isEmpty()) {
-      return "\"" + name + "\" is an option of a command: write it behind the command, as in "
+      return "\"" + name
+          + "\" is an option of the commands: write it after the command's name, as in "
           + command.name() + " run " + name;
     }
     return "no option \"" + name + "\""
         + Spelling.nearest(name, command.optionsMap().keySet())
             .map(meant -> "; did you mean " + meant + "?")
             .orElseGet(() -> more(command));
+  }
+
+  /** A word, unless it is an address, which may hold a password. */
+  private static String shown(String word) {
+    int address = word.indexOf("://");
+    return address < 0 ? word : word.substring(0, address) + "://...";
   }
 
   /** An option without its value. */

@@ -151,12 +151,14 @@ class CommandsTest {
         "list | no command \"list\"; did you mean ls?",
         "frobnicate | no command \"frobnicate\"; there are run, ls, show, release, doctor, ddl, verify, bench ('holdfast --help' tells more)",
         "--hlp | no option \"--hlp\"; did you mean --help?",
-        "-v ls | \"-v\" is an option of a command: write it behind the command, as in holdfast run -v",
+        "-v ls | \"-v\" is an option of the commands: write it after the command's name, as in holdfast run -v",
         "run --no-wiat d1 -- true | no option \"--no-wiat\"; did you mean --no-wait?",
         "run --atleast 5s d1 -- true | no option \"--atleast\"; did you mean --at-least?",
         "run --wiat=5s d1 -- true | no option \"--wiat\"; did you mean --wait?",
         "run -nz d1 -- true | no option \"-z\" ('holdfast run --help' tells more)",
         "show --jsn | no option \"--jsn\"; did you mean --json?",
+        "ls a redis://:secret@h | unexpected argument \"redis://...\" ('holdfast ls --help' tells more)",
+        "ls --stoer=redis://:secret@h | no option \"--stoer\"; did you mean --store?",
         "ls a b | unexpected argument \"b\" ('holdfast ls --help' tells more)",
       })
   void usage_slips_sayWhatWasMeant(String line, String message) {
