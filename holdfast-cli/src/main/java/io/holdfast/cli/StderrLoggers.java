@@ -6,6 +6,7 @@ import java.io.StringWriter;
 import java.text.MessageFormat;
 import java.util.Locale;
 import java.util.ResourceBundle;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Logs to stderr what {@link Logging} lets through. The default would load {@code java.util.logging}, which takes time. */
@@ -42,8 +43,22 @@ public final class StderrLoggers extends System.LoggerFinder {
           PrintWriter trace = new PrintWriter(text.append(System.lineSeparator()), true);
           thrown.printStackTrace(trace);
         }
-        Stderr.ours().line(text.toString().stripTrailing());
+        Stderr.ours()
+            .line(text.toString()
+                .stripTrailing()
+                .lines()
+                .map(StderrLogger::harmless)
+                .collect(Collectors.joining("\n")));
       }
+    }
+
+    /** The tabs of a stack trace stay. */
+    private static String harmless(String line) {
+      int tabs = 0;
+      while (tabs < line.length() && line.charAt(tabs) == '\t') {
+        tabs++;
+      }
+      return line.substring(0, tabs) + Failures.harmless(line.substring(tabs));
     }
 
     @Override

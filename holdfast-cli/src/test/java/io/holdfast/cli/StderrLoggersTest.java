@@ -25,7 +25,8 @@ class StderrLoggersTest {
           () -> {
             logger.log(Level.WARNING, "token={0}: lost", "7");
             logger.log(Level.DEBUG, "not shown");
-            logger.log(Level.INFO, "renewal failed", new IllegalStateException("why"));
+            logger.log(
+                Level.INFO, "renewal failed\u009b2J", new IllegalStateException("why\u001b[2J"));
           },
           true);
       new Thread(task, "logs").start();
@@ -39,8 +40,8 @@ class StderrLoggersTest {
       Logging.verbosity(0);
     }
     assertThat(stuck.taken())
-        .startsWith("holdfast: WARNING: token=7: lost\nholdfast: INFO: renewal failed\n"
-            + "java.lang.IllegalStateException: why\n\tat ")
+        .startsWith("holdfast: WARNING: token=7: lost\nholdfast: INFO: renewal failed 2J\n"
+            + "java.lang.IllegalStateException: why [2J\n\tat ")
         .doesNotContain("not shown")
         .endsWith(")\n");
     stuck.untilWriterHasEnded();
