@@ -93,7 +93,7 @@ class RightsPageTest {
       for (String grant : OperationsPageTest.statements(kind, "GRANT")) {
         Matcher parts = GRANT.matcher(grant);
         assertThat(parts.matches()).as(grant).isTrue();
-        for (String right : parts.group(1).split(", ")) {
+        for (String right : parts.group(1).split(", ", -1)) {
           server.execute("REVOKE " + right + " ON " + parts.group(2) + " FROM " + parts.group(3));
           assertThatThrownBy(() -> exercise(kind, server))
               .as("without %s on %s", right, parts.group(2))
