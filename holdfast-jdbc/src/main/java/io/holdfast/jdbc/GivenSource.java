@@ -48,11 +48,13 @@ record GivenSource(DataSource dataSource) implements JdbcSource {
     try (Connection connection = connect()) {
       return options.dialect(DatabaseKind.of(connection).isPostgres(), STORE);
     } catch (SQLException e) {
+      ConnectionTrouble trouble = ConnectionTrouble.of(e);
       throw new StoreUnavailableException(
-          STORE + ": it gave no connection, so that nobody knows what database it leads to",
+          STORE + ": it gave no connection, and so does not say what database it leads to: "
+              + JdbcErrors.masked(trouble.line()),
           null,
           STORE,
-          Reason.UNREACHABLE,
+          trouble.isRefusal() ? Reason.REFUSED : Reason.UNREACHABLE,
           e);
     }
   }

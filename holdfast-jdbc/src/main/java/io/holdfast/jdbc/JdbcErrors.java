@@ -90,16 +90,19 @@ final class JdbcErrors {
   /** What a request fails with whose statement failed. */
   static StoreException ofStatement(String store, Kind kind, SQLException e) {
     // after a broken connection nobody knows how far the statement came; otherwise it was rolled back
-    return of(store, kind, kind != Kind.BROKEN && kind != Kind.OTHER, e);
+    boolean notApplied = kind != Kind.BROKEN && kind != Kind.OTHER;
+    return of(store, kind, ConnectionTrouble.ofAnswer(e), notApplied, e);
   }
 
   /** What a request fails with for which there was no connection: it was not sent. */
   static StoreException ofConnecting(String store, Kind kind, SQLException e) {
-    return of(store, kind, true, e);
+    ConnectionTrouble trouble = ConnectionTrouble.of(e);
+    return of(store, trouble.isRefusal() ? Kind.REFUSED : kind, trouble, true, e);
   }
 
-  private static StoreException of(String store, Kind kind, boolean notApplied, SQLException e) {
-    String found = store + ": " + masked(e);
+  private static StoreException of(
+      String store, Kind kind, ConnectionTrouble trouble, boolean notApplied, SQLException e) {
+    String found = store + ": " + masked(trouble.words());
     return switch (kind) {
       case AGAIN, ANEW ->
         failed(
@@ -119,12 +122,7 @@ final class JdbcErrors {
             Reason.UNREACHABLE,
             notApplied,
             e);
-      case REFUSED ->
-        failed(
-            found + "; give this user what \"holdfast doctor\" names, or correct the address",
-            Reason.REFUSED,
-            notApplied,
-            e);
+      case REFUSED -> failed(store + ": " + masked(trouble.line()), Reason.REFUSED, notApplied, e);
       case FULL ->
         failed(found + "; the server has no room left: make some", Reason.FULL, notApplied, e);
       case NO_TABLE ->
@@ -133,14 +131,18 @@ final class JdbcErrors {
             Reason.DAMAGED,
             notApplied,
             e);
-      case BROKEN, OTHER -> failed(found, Reason.UNREACHABLE, notApplied, e);
+      case BROKEN, OTHER ->
+        failed(store + ": " + masked(trouble.line()), Reason.UNREACHABLE, notApplied, e);
     };
   }
 
   /** What somebody's exception says, without a password that it may quote. */
   static String masked(Throwable e) {
-    String message = Objects.requireNonNullElse(e.getMessage(), "no message");
-    return PASSWORD.matcher(message).replaceAll("$1***");
+    return masked(Objects.requireNonNullElse(e.getMessage(), "no message"));
+  }
+
+  static String masked(String words) {
+    return PASSWORD.matcher(words).replaceAll("$1***");
   }
 
   /** What the first contact fails with that got one connection, and no other. */

@@ -158,15 +158,8 @@ final class JdbcSeat {
     return false;
   }
 
-  /** A pool says only that it has none, and what the driver said is its cause. */
   private JdbcErrors.Kind kindOfConnecting(SQLException e) {
-    for (Throwable cause = e.getCause(); cause != null; cause = cause.getCause()) {
-      if (cause instanceof SQLException sql
-          && context.dialect().kind(sql) == JdbcErrors.Kind.REFUSED) {
-        return JdbcErrors.Kind.REFUSED;
-      }
-    }
-    return context.dialect().kind(e);
+    return context.dialect().kind(ConnectionTrouble.driversOwn(e));
   }
 
   private void drop(JdbcSession broken) {

@@ -19,7 +19,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A source of the application's, which may have no limit for how long it looks for a connection. Each is asked for on a
+ * A source that may have no limit for how long it looks for a connection: the application's, or a driver. Each is asked for on a
  * thread of its own, and waited for so long only: the one thread that renews would otherwise be stuck with the first
  * question that is not answered.
  *
@@ -31,6 +31,9 @@ import org.jspecify.annotations.Nullable;
 final class LimitedSource implements JdbcSource {
   private static final System.Logger LOG = System.getLogger(LimitedSource.class.getName());
   private static final Duration SHORTEST_LIMIT = Duration.ofSeconds(5);
+
+  /** How it begins that a server has not answered: then how long it was waited for. */
+  static final String NO_ANSWER = "the server gave no connection within ";
 
   /** How many that are not waited for any more may be on their way when another one is asked for. */
   static final int MOST_LATE = 8;
@@ -150,7 +153,7 @@ final class LimitedSource implements JdbcSource {
     Connection connection = mine.connection;
     if (connection == null) {
       throw new SQLTransientConnectionException(
-          "the data source gave no connection within "
+          (source.isOurs() ? NO_ANSWER : "the data source gave no connection within ")
               + DurationText.of(Duration.ofNanos(limitNanos)),
           "08001",
           unheard);

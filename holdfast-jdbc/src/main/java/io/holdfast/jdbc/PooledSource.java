@@ -14,6 +14,7 @@ import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -47,16 +48,24 @@ final class PooledSource implements JdbcSource {
   /** How often that time is waited for a connection that is being made: as long as a request may take. */
   private final int times;
 
+  private final DriverSource driver;
+
+  /** The same driver, for what the pool is not asked for yet; waited for no longer than the pool is. */
+  private final JdbcSource first;
+
   private final ReentrantLock guard = new ReentrantLock();
   private @Nullable Made pool;
   private boolean closed;
 
-  private PooledSource(String url, String store, int most, int times) {
+  private PooledSource(String url, String store, int most, int times, Ticker ticker) {
     this.url = url;
     this.secrets = AddressSecrets.of(url);
     this.store = store;
     this.most = most;
     this.times = times;
+    this.driver = new DriverSource(url, properties(url));
+    Duration limit = CONNECT_TIMEOUT.multipliedBy(Math.max(times, TIMES_AT_FIRST));
+    this.first = new LimitedSource(driver, limit, ticker);
   }
 
   /**
@@ -81,14 +90,14 @@ final class PooledSource implements JdbcSource {
           null);
     }
     // one more for renewals, and one for who gives his back just now
-    return new PooledSource(url, store, options.connections() + 2, 1);
+    return new PooledSource(url, store, options.connections() + 2, 1, Ticker.system());
   }
 
   @Override
   public JdbcSource forRequestsOf(Duration requestTimeout, Ticker ticker) {
     long often = requestTimeout.dividedBy(CONNECT_TIMEOUT);
     return new PooledSource(
-        url, store, most, (int) Math.max(1, Math.min(often, Integer.MAX_VALUE)));
+        url, store, most, (int) Math.max(1, Math.min(often, Integer.MAX_VALUE)), ticker);
   }
 
   /** The address that a driver takes; empty if none does. MariaDB's takes MySQL's only if it is told to. */
@@ -122,7 +131,10 @@ final class PooledSource implements JdbcSource {
   private Connection borrowed() throws SQLException {
     for (int time = 1; true; time++) {
       Made from = pool();
+      Optional<Connection> made =
+          isConnected(from) ? Optional.empty() : Optional.of(first.connect());
       try {
+        made.ifPresent(driver::offer);
         Connection connection = from.pool.getConnection();
         if (noteConnected(from)) {
           return connection;
@@ -131,10 +143,32 @@ final class PooledSource implements JdbcSource {
         connection.close();
       } catch (SQLException e) {
         if (!isWorthAnother(from, e, time)) {
-          throw e;
+          throw isSlow(e) ? silent(from, e) : e;
         }
+      } finally {
+        made.filter(driver::takeBack)
+            .ifPresent(
+                connection -> Broken.end(connection, "a connection that the pool had no use for"));
       }
     }
+  }
+
+  private boolean isConnected(Made from) {
+    guard.lock();
+    try {
+      return from.connected;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** What the pool says then is how many connections it has. */
+  private SQLException silent(Made from, SQLException e) {
+    int waits = isConnected(from) ? times : Math.max(times, TIMES_AT_FIRST);
+    SQLException silent = new SQLTransientConnectionException(
+        LimitedSource.NO_ANSWER + CONNECT_TIMEOUT.multipliedBy(waits).toMillis() + " ms", "08001");
+    silent.addSuppressed(e);
+    return silent;
   }
 
   /** Notes that a pool has had a connection; false if it is not the one of this source any more. */
@@ -255,7 +289,7 @@ final class PooledSource implements JdbcSource {
 
   private HikariDataSource make() {
     HikariConfig config = new HikariConfig();
-    config.setJdbcUrl(url);
+    config.setDataSource(driver);
     config.setPoolName("holdfast " + store);
     config.setMaximumPoolSize(most);
     config.setMinimumIdle(0);
@@ -263,12 +297,18 @@ final class PooledSource implements JdbcSource {
     config.setConnectionTimeout(CONNECT_TIMEOUT.toMillis());
     // the first connection tells what is wrong; the pool itself should not wait for it
     config.setInitializationFailTimeout(-1);
-    LoginLimits.of(url).forEach(config::addDataSourceProperty);
+    return new HikariDataSource(config);
+  }
+
+  /** What the driver is told for a connection that is the pool's. */
+  private static Properties properties(String url) {
+    Properties properties = new Properties();
+    LoginLimits.of(url).forEach(properties::setProperty);
     if (!url.startsWith("jdbc:postgresql:") && !LoginLimits.says(url, "useServerPrepStmts")) {
       // an attempt is a long statement, which would be parsed each time
-      config.addDataSourceProperty("useServerPrepStmts", "true");
+      properties.setProperty("useServerPrepStmts", "true");
     }
-    return new HikariDataSource(config);
+    return properties;
   }
 
   @Override
@@ -287,6 +327,7 @@ final class PooledSource implements JdbcSource {
     } finally {
       guard.unlock();
     }
+    first.close();
     if (made != null) {
       made.pool.close();
     }
