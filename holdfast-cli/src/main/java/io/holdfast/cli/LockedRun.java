@@ -17,9 +17,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /** Acquires, runs, releases. */
 final class LockedRun {
@@ -49,8 +51,7 @@ final class LockedRun {
     Terminal.front().ifPresent(interruptions::watchFront);
     int code;
     try (Supervisor supervisor = Supervisor.prepare(messages);
-        Holdfast holdfast =
-            connect(workFile.map(file -> file.addTo(store.uri())).orElse(store.uri()))) {
+        Holdfast holdfast = connect(store)) {
       checkReach(store, holdfast.guarantees());
       code = locked(holdfast, supervisor, command, interruptions);
     } catch (InterruptedException e) {
@@ -66,28 +67,38 @@ final class LockedRun {
   }
 
   /**
-   * One that does not wait makes one contact, which has more time than its attempt: drivers are loaded, tables made. One that waits makes
-   * as many as there is time for.
+   * Connects with the first request, or before that if nothing is waited for: then a store that is down is told of after one
+   * attempt. A signal ends that, too.
    */
-  private Holdfast connect(String uri) throws InterruptedException {
-    Holdfast.Builder builder =
-        Holdfast.builder().store(uri).clientName("holdfast").listener(storeWait);
-    if (!isOneAttempt()) {
+  private Holdfast connect(StoreChoice store) throws InterruptedException {
+    Holdfast.Builder builder = Holdfast.builder()
+        .store(workFile.map(file -> file.addTo(store.uri())).orElse(store.uri()))
+        .clientName("holdfast")
+        .listener(storeWait);
+    if (!triesOnly()) {
       return builder.connectLazily().build();
     }
-    // on another thread, for a signal ends this wait, and with it the process
-    CompletableFuture<Holdfast> connected = CompletableFuture.supplyAsync(builder::build);
+    FutureTask<Holdfast> connecting = new FutureTask<>(builder::build);
+    Thread thread = new Thread(connecting, "holdfast-connect");
+    thread.setDaemon(true);
+    thread.start();
     try {
-      return connected.get();
+      return connecting.get(StoreChoice.PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
     } catch (ExecutionException e) {
-      if (e.getCause() instanceof RuntimeException known) {
-        throw known;
+      if (e.getCause() instanceof RuntimeException failure) {
+        throw failure;
       }
       throw new IllegalStateException(e.getCause());
+    } catch (TimeoutException e) {
+      throw new CliException(
+          Exit.UNAVAILABLE,
+          "store " + store + " has not answered within " + Durations.format(StoreChoice.PATIENCE)
+              + "; find out whether it answers others, and whether a firewall is in between",
+          e);
     }
   }
 
-  private boolean isOneAttempt() {
+  private boolean triesOnly() {
     return settings.waitAtMost().filter(Duration::isZero).isPresent();
   }
 
@@ -142,7 +153,7 @@ final class LockedRun {
 
   private Optional<Hold> acquire(Holdfast holdfast, DistributedLock lock)
       throws InterruptedException {
-    if (isOneAttempt()) {
+    if (triesOnly()) {
       return lock.tryAcquire();
     }
     WaitingLine line = WaitingLine.show(

@@ -6,12 +6,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.testkit.process.ServerProcess;
 import io.holdfast.testkit.sql.SqlKind;
 import io.holdfast.testkit.sql.SqlServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
@@ -26,6 +30,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Execution(ExecutionMode.CONCURRENT)
 class SqlCommandsTest {
   private static final Pattern PREFIX = Pattern.compile("holdfast\\.prefix=(\\w+)");
+
+  private static final String START = "; start the server, or correct host and port in the address";
 
   @RegisterExtension
   final Processes processes = new Processes();
@@ -190,7 +196,15 @@ class SqlCommandsTest {
     Job refused =
         Processes.answered(() -> processes.holdfast(guessed, "run", "-n", "lock", "touch", "ran"));
     assertThat(refused.exitCode()).as(refused::toString).isEqualTo(77);
-    assertThat(refused.stderr()).startsWith("holdfast: ").hasLineCount(1).doesNotContain("guessed");
+    assertThat(refused.stderr())
+        .startsWith("holdfast: ")
+        .hasLineCount(1)
+        .doesNotContain("guessed")
+        .contains(
+            kind == SqlKind.POSTGRESQL
+                ? "password authentication failed"
+                : "Access denied for user")
+        .endsWith("; correct user and password in the address\n");
     String nobody =
         good.replace(":" + kind.shared().port() + "/", ":" + ServerProcess.freePort() + "/");
     Map<String, String> nowhere = Map.of("HOLDFAST_STORE", nobody);
@@ -199,9 +213,49 @@ class SqlCommandsTest {
     assertThat(unreachable.stderr())
         .startsWith("holdfast: ")
         .hasLineCount(1)
-        .doesNotContain("secret");
+        .doesNotContain("secret")
+        .containsIgnoringCase("refused")
+        .endsWith(START + "\n");
     assertThat(processes.file("ran")).doesNotExist();
-    assertThat(processes.holdfast(nowhere, "doctor").exitCode()).isEqualTo(1);
+    Job doctor = processes.holdfast(nowhere, "doctor");
+    assertThat(doctor.exitCode()).as(doctor::toString).isEqualTo(1);
+    assertThat(doctor.stdout()).contains("problem  connection: ").endsWith(START + "\n");
+    Job list = processes.holdfast(nowhere, "ls");
+    assertThat(list.exitCode()).as(list::toString).isEqualTo(69);
+    assertThat(list.stderr()).hasLineCount(1).endsWith(START + "\n");
+  }
+
+  /** A job that does not wait is told at once that there is no server: there is one connection, and nothing runs. */
+  @ParameterizedTest
+  @EnumSource
+  void run_withoutWaiting_connectsOnce(SqlKind kind) throws IOException {
+    use(kind);
+    AtomicInteger connections = new AtomicInteger();
+    try (ServerSocket hangingUp = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      Thread accepts = new Thread(
+          () -> {
+            try {
+              while (true) {
+                hangingUp.accept().close();
+                connections.incrementAndGet();
+              }
+            } catch (IOException e) {
+              // the test is over
+            }
+          },
+          "hangs-up");
+      accepts.setDaemon(true);
+      accepts.start();
+      String there = processes
+          .store()
+          .replace(":" + kind.shared().port() + "/", ":" + hangingUp.getLocalPort() + "/");
+      Job told =
+          processes.holdfast(Map.of("HOLDFAST_STORE", there), "run", "-n", "lock", "touch", "ran");
+      assertThat(told.exitCode()).as(told::toString).isEqualTo(69);
+      assertThat(told.stderr()).startsWith("holdfast: ").hasLineCount(1).doesNotContain("secret");
+    }
+    assertThat(processes.file("ran")).doesNotExist();
+    assertThat(connections).hasValue(1);
   }
 
   private static String exitedStdout(Job job) {
