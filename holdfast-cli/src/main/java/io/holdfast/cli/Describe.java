@@ -3,6 +3,7 @@ package io.holdfast.cli;
 
 import io.holdfast.Holder;
 import io.holdfast.LockInfo;
+import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.time.Instant;
 
@@ -10,17 +11,17 @@ import java.time.Instant;
 final class Describe {
   private Describe() {}
 
-  /** For example {@code held by backup.sh (host a1, pid 4711) for 12s}. */
+  /** For example {@code held by backup.sh (host a1, pid 4711) for 12 s}. */
   static String holding(LockInfo info, long nowMillis) {
     if (info.holder().isEmpty()) {
       return info.keptUntil()
-          .map(until -> "kept for another " + Durations.format(until(until, nowMillis))
+          .map(until -> "kept for another " + DurationText.of(until(until, nowMillis))
               + " after a run that succeeded (--at-least)")
           .orElse("free");
     }
     String since = info.since()
         .map(from -> " for "
-            + Durations.format(Duration.ofMillis(Math.max(0, nowMillis - from.toEpochMilli()))))
+            + DurationText.of(Duration.ofMillis(Math.max(0, nowMillis - from.toEpochMilli()))))
         .orElse("");
     return "held by " + holder(info.holder().get()) + since;
   }

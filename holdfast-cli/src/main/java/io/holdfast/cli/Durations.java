@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.cli;
 
-import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.regex.Matcher;
@@ -45,10 +44,5 @@ final class Durations {
       throw new IllegalArgumentException("'" + text + "' is too long; at most 3660d");
     }
     return duration;
-  }
-
-  /** Writes a duration as every text of Holdfast does. */
-  static String format(Duration duration) {
-    return DurationText.of(duration);
   }
 }

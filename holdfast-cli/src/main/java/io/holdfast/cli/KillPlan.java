@@ -2,6 +2,7 @@
 package io.holdfast.cli;
 
 import io.holdfast.LockOptions;
+import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -37,8 +38,8 @@ record KillPlan(Duration grace, Duration reserve) {
     if (asked.isPresent() && asked.get().compareTo(longest.dividedBy(2)) > 0) {
       throw new CliException(
           Exit.USAGE,
-          "--grace " + Durations.format(asked.get())
-              + " is more than half of the lease or of --at-most (" + Durations.format(longest)
+          "--grace " + DurationText.exact(asked.get())
+              + " is more than half of the lease or of --at-most (" + DurationText.exact(longest)
               + "); shorten it or lengthen those");
     }
     return new KillPlan(

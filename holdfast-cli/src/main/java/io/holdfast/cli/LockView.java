@@ -2,6 +2,7 @@
 package io.holdfast.cli;
 
 import io.holdfast.LockInfo;
+import io.holdfast.spi.DurationText;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -59,7 +60,7 @@ final class LockView {
         .ifPresent(holder -> lines.add("holder      " + Failures.oneLine(holder.describe())));
     info.since().ifPresent(since -> lines.add("since       " + seconds(since)));
     if (info.holder().isPresent()) {
-      lines.add("lease left  " + Durations.format(info.leaseLeft()));
+      lines.add("lease left  " + DurationText.of(info.leaseLeft()));
     }
     info.keptUntil().ifPresent(until -> lines.add("kept until  " + seconds(until)));
     lines.add("token       " + info.token());

@@ -10,6 +10,7 @@ import io.holdfast.HoldfastException;
 import io.holdfast.LockInfo;
 import io.holdfast.OnLost;
 import io.holdfast.Ticker;
+import io.holdfast.spi.DurationText;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -92,7 +93,7 @@ final class LockedRun {
     } catch (TimeoutException e) {
       throw new CliException(
           Exit.UNAVAILABLE,
-          "store " + store + " has not answered within " + Durations.format(StoreChoice.PATIENCE)
+          "store " + store + " has not answered within " + DurationText.of(StoreChoice.PATIENCE)
               + "; find out whether it answers others, and whether a firewall is in between",
           e);
     }
@@ -145,9 +146,9 @@ final class LockedRun {
     if (lease.compareTo(store.shortestLease()) < 0 || lease.compareTo(store.longestLease()) > 0) {
       throw new CliException(
           Exit.USAGE,
-          "--lease must be between " + Durations.format(store.shortestLease()) + " and "
-              + Durations.format(store.longestLease()) + " on this store, not "
-              + Durations.format(lease));
+          "--lease must be between " + DurationText.exact(store.shortestLease()) + " and "
+              + DurationText.exact(store.longestLease()) + " on this store, not "
+              + DurationText.exact(lease));
     }
   }
 
@@ -172,7 +173,7 @@ final class LockedRun {
       String wait = settings
           .waitAtMost()
           .filter(longest -> !longest.isZero())
-          .map(longest -> " after " + Durations.format(longest))
+          .map(longest -> " after " + DurationText.of(longest))
           .orElse("");
       messages.error("lock \"" + settings.lockName() + "\" is busy" + wait + holder(holdfast));
     }
@@ -281,7 +282,7 @@ final class LockedRun {
         losses.foundAtRelease(hold);
       } else if (success && !settings.options().holdAtLeast().isZero()) {
         messages.step("released lock \"" + hold.lockName() + "\"; it stays taken until "
-            + Durations.format(settings.options().holdAtLeast()) + " after it was acquired");
+            + DurationText.of(settings.options().holdAtLeast()) + " after it was acquired");
       } else {
         messages.step("released lock \"" + hold.lockName() + "\"");
       }
@@ -289,14 +290,14 @@ final class LockedRun {
     } catch (HoldfastException e) {
       Duration longest = settings.options().leaseFor();
       messages.error("the store did not confirm that lock \"" + hold.lockName()
-          + "\" is given back; it may stay taken for up to " + Durations.format(longest) + ": "
+          + "\" is given back; it may stay taken for up to " + DurationText.of(longest) + ": "
           + e.getMessage());
       return true;
     }
   }
 
   private String since(long nanos) {
-    return Durations.format(Duration.ofNanos(ticker.nanos() - nanos));
+    return DurationText.of(Duration.ofNanos(ticker.nanos() - nanos));
   }
 
   private int interrupted(Interruptions interruptions) {

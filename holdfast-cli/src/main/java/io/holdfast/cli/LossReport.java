@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.cli;
 
+import io.holdfast.spi.DurationText;
 import io.holdfast.Hold;
 import io.holdfast.HoldLostException;
 import io.holdfast.HoldState;
@@ -27,10 +28,10 @@ final class LossReport {
     boolean isRenewed = hold.state() == HoldState.HELD;
     String why = atMost
         .filter(most -> isRenewed)
-        .map(most -> "--at-most " + Durations.format(most) + " of the lock \"" + hold.lockName()
+        .map(most -> "--at-most " + DurationText.of(most) + " of the lock \"" + hold.lockName()
             + "\" ends in ")
         .orElseGet(() -> "the lock \"" + hold.lockName() + "\" could not be renewed and ends in ");
-    messages.error(why + Durations.format(remaining)
+    messages.error(why + DurationText.of(remaining)
         + ": the command was told to end (SIGTERM), and is killed soon after");
   }
 
@@ -68,7 +69,7 @@ final class LossReport {
     // otherwise it was the release that the store did not find it for
     return ": "
         + (reason == LossReason.HELD_TOO_LONG && atMost.isPresent()
-            ? "--at-most " + Durations.format(atMost.get()) + " is over"
+            ? "--at-most " + DurationText.of(atMost.get()) + " is over"
             : reason.explanation());
   }
 }

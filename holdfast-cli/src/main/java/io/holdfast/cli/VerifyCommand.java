@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.cli;
 
+import io.holdfast.spi.DurationText;
 import io.holdfast.Guarantee;
 import io.holdfast.Guarantees;
 import io.holdfast.Holdfast;
@@ -173,7 +174,7 @@ final class VerifyCommand implements Callable<Integer> {
           "the servers will fail over, and forget what their replicas do not know", yes);
     }
     messages.note("store " + choice + ", protocol " + chosen.label() + ", lease "
-        + Durations.format(settings.lease()) + ", seed " + settings.seed());
+        + DurationText.of(settings.lease()) + ", seed " + settings.seed());
     Verification verification =
         new Verification(settings, Terminal.is(2) ? messages::progress : line -> {});
     Instant began = Instant.ofEpochMilli(Ticker.system().wallMillis());

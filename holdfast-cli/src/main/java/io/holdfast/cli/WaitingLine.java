@@ -5,6 +5,7 @@ import io.holdfast.HoldfastException;
 import io.holdfast.LockAdmin;
 import io.holdfast.LockInfo;
 import io.holdfast.Ticker;
+import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -70,7 +71,7 @@ final class WaitingLine {
     try {
       while (!closed.await(pauseMillis, TimeUnit.MILLISECONDS)) {
         pauseMillis = 1000;
-        String waited = Durations.format(Duration.ofNanos(ticker.nanos() - begun));
+        String waited = DurationText.of(Duration.ofNanos(ticker.nanos() - begun));
         // looked at before it is said; by then the lock may be ours, and its line the command's
         messages.progress(
             "waiting for \"" + name + "\" (" + waited + "): "
@@ -122,7 +123,7 @@ final class WaitingLine {
   private String stateWhenFree() {
     return storeWait
         .left()
-        .map(left -> "the store grants no lock for another " + Durations.format(left))
+        .map(left -> "the store grants no lock for another " + DurationText.of(left))
         .orElse(wasTaken ? "just got free" : "free, and being acquired");
   }
 

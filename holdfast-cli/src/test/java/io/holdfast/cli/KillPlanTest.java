@@ -41,6 +41,15 @@ class KillPlanTest {
         .isEqualTo(Exit.USAGE);
   }
 
+  /** Next to the limit: with digits cut off, the two would read as the same. */
+  @Test
+  void of_graceJustAboveHalf_isRefusedInFull() {
+    assertThatThrownBy(
+            () -> KillPlan.of(Duration.ofMillis(30_099), Optional.of(Duration.ofMillis(15_050))))
+        .hasMessageContaining(
+            "--grace 15.05 s is more than half of the lease or of --at-most (30.099 s)");
+  }
+
   /** A hold that may not last as long as its lease begins with all that it will ever have: that is no short grant. */
   @Test
   void atFirst_holdThatMayNotLastLonger_hasTheWholePlan() {

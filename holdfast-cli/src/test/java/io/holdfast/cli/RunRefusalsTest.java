@@ -126,6 +126,7 @@ class RunRefusalsTest {
       quoteCharacter = '"',
       value = {
         "--lease 50ms | --lease must be between 100 ms and 3660 d on this store, not 50 ms",
+        "--store redlock://127.0.0.1:1,127.0.0.1:2,127.0.0.1:3 --lease 60500ms | --lease must be between 200 ms and 1 min on this store, not 1 min 0.5 s",
         "--lease 0 | --lease must be longer than 0",
         "--lease -1 | '-1' is no duration",
         "--wait -1s | '-1s' is no duration",
