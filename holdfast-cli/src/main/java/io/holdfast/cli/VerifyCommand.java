@@ -58,7 +58,8 @@ import picocli.CommandLine.Spec;
           + " not fail over.",
       "",
       "With --protocol it runs a lock as essays and textbooks have it instead, which ends with the violation that it is"
-          + " known for: that shows that the judge catches what is wrong. docs/schemes.md explains each.",
+          + " known for: that shows that the judge catches what is wrong. docs/schemes.md explains each. In a database the empty"
+          + " table holdfast_verify_textbook stays.",
       ""
     },
     footer = {
@@ -177,6 +178,7 @@ final class VerifyCommand implements Callable<Integer> {
         + DurationText.of(settings.lease()) + ", seed " + settings.seed());
     Verification verification =
         new Verification(settings, Terminal.is(2) ? messages::progress : line -> {});
+    verification.onLeftover(messages::error);
     Instant began = Instant.ofEpochMilli(Ticker.system().wallMillis());
     // opened before: a file that cannot be written is told before the run, and not after it
     try (Writer facts = open(history);
@@ -212,9 +214,6 @@ final class VerifyCommand implements Callable<Integer> {
       throw e;
     } finally {
       messages.clearProgress();
-      if (!verification.leftover().isEmpty()) {
-        messages.error(verification.leftover());
-      }
     }
     verification.writeHistory(facts);
     return verdict;

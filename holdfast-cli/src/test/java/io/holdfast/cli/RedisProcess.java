@@ -69,7 +69,7 @@ final class RedisProcess implements AutoCloseable {
       if (line == null) {
         throw new IOException("redis-server closed the connection");
       }
-      if (!line.startsWith("$")) {
+      if (!line.startsWith("$") || line.equals("$-1")) {
         return line;
       }
       char[] text = new char[Integer.parseInt(line.substring(1))];
@@ -82,6 +82,11 @@ final class RedisProcess implements AutoCloseable {
       }
       return new String(text);
     }
+  }
+
+  /** From now on it takes requests and answers none. */
+  void pause() {
+    process.pause();
   }
 
   String log() {

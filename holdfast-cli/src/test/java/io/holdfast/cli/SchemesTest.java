@@ -76,8 +76,6 @@ class SchemesTest {
       boolean joins = last.size() % AT_ONCE != 0
           && !each.passes()
           && !last.get(0).passes()
-          // those of SQL share a table, which the first one that ends takes away
-          && !each.option("--store").startsWith("jdbc:")
           && last.get(0).option("--store").equals(each.option("--store"));
       if (!joins) {
         batches.add(new ArrayList<>());

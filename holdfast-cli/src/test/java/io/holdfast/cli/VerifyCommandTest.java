@@ -4,10 +4,15 @@ package io.holdfast.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.testkit.sql.SqlKind;
+import io.holdfast.testkit.sql.SqlServer;
 import io.holdfast.verify.Protocol;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -17,6 +22,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code holdfast verify}: ours passes, what proves nothing is not said to, and what was seen is told whatever comes. */
@@ -222,15 +228,93 @@ class VerifyCommandTest {
     assertThat(other.exitCode()).isZero();
   }
 
+  /** A holder that was killed has left its key; SIGINT is what Ctrl-C sends. */
+  @Test
+  void textbookRunThatIsInterrupted_leavesNothingOnRedis() {
+    try (RedisProcess server = new RedisProcess()) {
+      Job job = textbookRun("redis://" + server.address(), Protocol.REDIS_SETNX);
+      untilOneIsLeft(() -> server.ask("GET " + server.ask("RANDOMKEY")), job);
+      job.signal("INT");
+      assertThat(job.exitCode()).as(job::toString).isEqualTo(130);
+      assertThat(server.ask("DBSIZE")).as(job::toString).isEqualTo(":0");
+      assertThat(job.stderr()).doesNotContain("is still there");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void textbookRunThatIsInterrupted_leavesNoRow(SqlKind kind) {
+    var server = kind.shared();
+    server.execute("DROP TABLE IF EXISTS holdfast_verify_textbook");
+    Job job = textbookRun(server.storeUri("holdfast.prefix=ended_"), Protocol.SQL_NO_EXPIRY);
+    Await.until("the table is there", () -> hasTable(server), job::toString);
+    untilOneIsLeft(
+        () -> String.join(" ", server.query("SELECT ends FROM holdfast_verify_textbook")), job);
+    job.signal("TERM");
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(143);
+    assertThat(server.query("SELECT name FROM holdfast_verify_textbook"))
+        .as(job::toString)
+        .isEmpty();
+  }
+
+  private static boolean hasTable(SqlServer server) {
+    return !server
+        .query(
+            "SELECT 1 FROM information_schema.tables WHERE table_name = 'holdfast_verify_textbook'")
+        .isEmpty();
+  }
+
+  /** The process ends all the same, and says what it could not do. */
+  @Test
+  void textbookRunThatIsInterrupted_whileTheStoreIsSilent_saysWhatIsLeft() {
+    try (RedisProcess server = new RedisProcess()) {
+      Job job = textbookRun("redis://" + server.address(), Protocol.REDIS_SETNX);
+      Await.until("a lock is taken", () -> !server.ask("DBSIZE").equals(":0"), job::toString);
+      server.pause();
+      job.signal("INT");
+      assertThat(job.exitCode()).as(job::toString).isEqualTo(130);
+      assertThat(job.stderr())
+          .contains("what redis-setnx leaves in the store is still there: it does not answer\n");
+    }
+  }
+
+  private Job textbookRun(String uri, Protocol protocol) {
+    return processes.verify(
+        uri,
+        "--protocol",
+        protocol.label(),
+        "--duration",
+        "10m",
+        "--lease",
+        "500ms",
+        "--faults",
+        "kill");
+  }
+
+  /** What a read shows of the one lock of the run stays the same for so long that its holder was killed. */
+  private static void untilOneIsLeft(Callable<String> read, Job job) {
+    AtomicReference<String> last = new AtomicReference<>("");
+    AtomicInteger times = new AtomicInteger();
+    Await.until(
+        "a lock is left behind",
+        () -> {
+          String now = read.call();
+          boolean same = now.equals(last.getAndSet(now)) && !now.isEmpty() && !now.equals("$-1");
+          return times.updateAndGet(before -> same ? before + 1 : 0) > MANY;
+        },
+        job::toString);
+  }
+
   /** A table that takes no row: no process ever gets a lock, and that is not "nothing was broken". */
   @Test
   void noGrants_proveNothing() {
     var server = SqlKind.MARIADB.shared();
     server.execute(
-        "CREATE TABLE IF NOT EXISTS holdfast_verify_textbook (name varchar(200) PRIMARY KEY, ends timestamp(6) NOT NULL,"
-            + " CHECK (name = ''))",
-        // it is not empty, so that it is not taken away
-        "INSERT IGNORE INTO holdfast_verify_textbook VALUES ('', current_timestamp(6))");
+        "DROP TABLE IF EXISTS holdfast_verify_textbook",
+        "CREATE TABLE holdfast_verify_textbook (name varchar(200) PRIMARY KEY, ends timestamp(6) NOT NULL,"
+            + " CHECK (name = ''))");
     Job job = processes.verify(
         server.storeUri(),
         "--protocol",

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,7 +36,12 @@ final class Crew implements AutoCloseable {
   private final List<String> locks;
   private final SplittableRandom random;
   private final Ticker ticker = Ticker.system();
+
+  /** Guards the members, and whether more may come: a hook of the JVM's may end them while they are started. */
+  private final ReentrantLock guard = new ReentrantLock();
+
   private final List<Member> members = new ArrayList<>();
+  private boolean closed;
 
   /** One life of a worker. */
   private static final class Member {
@@ -81,10 +87,11 @@ final class Crew implements AutoCloseable {
    * @throws IOException if a process cannot be started, or ends before it has begun
    */
   void start() throws IOException, InterruptedException {
+    List<Member> started = new ArrayList<>();
     for (int slot = 0; slot < settings.clients(); slot++) {
-      members.add(start(slot, 0));
+      started.add(start(slot, 0));
     }
-    for (Member each : members) {
+    for (Member each : started) {
       if (!journal.await(What.STARTED, each.name, TimeUnit.SECONDS.toNanos(START_SECONDS))) {
         throw new IOException(
             "a worker did not begin; its own words, if any, are above (is the driver there?)");
@@ -92,7 +99,26 @@ final class Crew implements AutoCloseable {
     }
   }
 
+  /** Starts a worker, in the place of the one that had the slot before. */
   private Member start(int slot, int life) throws IOException {
+    guard.lock();
+    try {
+      if (closed) {
+        throw new IOException("the run is being ended");
+      }
+      Member member = startProcess(slot, life);
+      if (slot < members.size()) {
+        members.set(slot, member);
+      } else {
+        members.add(member);
+      }
+      return member;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private Member startProcess(int slot, int life) throws IOException {
     List<String> command = new ArrayList<>(settings.java());
     command.add(Worker.class.getName());
     command.add(slot + "." + life);
@@ -202,7 +228,7 @@ final class Crew implements AutoCloseable {
     member.process.waitFor();
     readOut(member);
     journal.add(Fact.of(What.KILLED, ticker.nanos(), member.name, ""));
-    members.set(members.indexOf(member), start(member.slot, member.life + 1));
+    start(member.slot, member.life + 1);
   }
 
   /** Waits until all that a process has said before its end is in the record. */
@@ -235,10 +261,17 @@ final class Crew implements AutoCloseable {
     }
   }
 
-  /** Kills what is left; what it has said until then is in the record, unless this thread is interrupted. */
-  @Override
-  public void close() {
-    for (Member each : members) {
+  /** Kills what is left, and lets none come; what it has said until then is in the record, unless this thread is interrupted. */
+  void end() {
+    List<Member> last;
+    guard.lock();
+    try {
+      closed = true;
+      last = List.copyOf(members);
+    } finally {
+      guard.unlock();
+    }
+    for (Member each : last) {
       each.over = true;
       // as in kill()
       boolean unused = each.process.toHandle().destroyForcibly();
@@ -248,11 +281,16 @@ final class Crew implements AutoCloseable {
       }
     }
     try {
-      for (Member each : members) {
+      for (Member each : last) {
         readOut(each);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  @Override
+  public void close() {
+    end();
   }
 }

@@ -9,9 +9,11 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** The essays' locks in a table, written as the essays have them, flaws included: see {@link Protocol}. */
@@ -59,10 +61,15 @@ final class SqlLocker implements Locker, Protocol.Cleaning {
   }
 
   /** The driver does not know the parameters that are meant for us; and MariaDB's is there, which serves MySQL too. */
-  private static String driversOwn(String uri) {
-    return uri.replaceAll("([?&])holdfast\\.[^&]*&?", "$1")
-        .replaceAll("[?&]$", "")
-        .replaceFirst("^jdbc:mysql:", "jdbc:mariadb:");
+  static String driversOwn(String uri) {
+    String[] parts = uri.split("\\?", 2);
+    String parameters = parts.length == 1
+        ? ""
+        : Arrays.stream(parts[1].split("&"))
+            .filter(each -> !each.startsWith("holdfast."))
+            .collect(Collectors.joining("&"));
+    return parts[0].replaceFirst("^jdbc:mysql:", "jdbc:mariadb:")
+        + (parameters.isEmpty() ? "" : "?" + parameters);
   }
 
   @Override
@@ -142,18 +149,12 @@ final class SqlLocker implements Locker, Protocol.Cleaning {
     }
   }
 
+  /** The table stays: another run may use it, also while it has no row. */
   @Override
   public void remove(List<String> locks) {
-    try (Statement statement = connection.createStatement()) {
+    try {
       for (String each : locks) {
         update("DELETE FROM " + TABLE + " WHERE name = ?", each);
-      }
-      boolean isEmpty;
-      try (ResultSet rows = statement.executeQuery("SELECT count(*) FROM " + TABLE)) {
-        isEmpty = rows.next() && rows.getLong(1) == 0;
-      }
-      if (isEmpty) {
-        statement.execute("DROP TABLE IF EXISTS " + TABLE);
       }
     } catch (SQLException e) {
       throw new IllegalStateException(e);

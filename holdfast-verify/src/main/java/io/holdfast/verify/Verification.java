@@ -37,6 +37,10 @@ public final class Verification {
   private static final int LEASES_TO_END = 4;
 
   private static final int CLIENTS_FOR_A_LOCK = 4;
+
+  /** What a store has for its answer when the run is ended from outside. */
+  private static final long CLEANING_MILLIS = TimeUnit.SECONDS.toMillis(10);
+
   private static final long PROGRESS_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
 
@@ -56,7 +60,9 @@ public final class Verification {
   /** Why it could not be seen whether something is left in the store; empty if it could. */
   private String notLookedFor = "";
 
-  private String leftover = "";
+  private final ReentrantLock cleaning = new ReentrantLock();
+  private boolean cleanedUp;
+  private volatile Consumer<String> leftover = line -> {};
 
   /**
    * Prepares a run; nothing is contacted.
@@ -130,17 +136,14 @@ public final class Verification {
     try (Crew crew = new Crew(settings, journal, resources, locks, random.split());
         Failovers failovers =
             settings.faults().contains(Fault.FAILOVER) ? new Failovers(settings.uri()) : null) {
-      // Ctrl-C must not leave processes behind, least of all stopped ones
-      Thread ending = new Thread(crew::close, "holdfast-verify-end");
+      Thread ending = new Thread(() -> endEarly(crew), "holdfast-verify-end");
       Runtime.getRuntime().addShutdownHook(ending);
       try {
         run(crew, failovers);
       } finally {
-        forget(ending);
-      }
-    } finally {
-      if (settings.protocol() != Protocol.HOLDFAST) {
+        crew.end();
         cleanUp();
+        forget(ending);
       }
     }
     if (settings.protocol() == Protocol.HOLDFAST) {
@@ -152,23 +155,57 @@ public final class Verification {
     journal.add(Fact.of(What.END, ticker.nanos(), ""));
   }
 
-  /** What a lock from the textbooks leaves is taken away; where that fails, the verdict counts for more than the rest. */
-  private void cleanUp() {
+  /**
+   * Ctrl-C must leave no processes behind, least of all stopped ones, and nothing in the store. The JVM waits for its hooks,
+   * and for no other thread.
+   */
+  private void endEarly(Crew crew) {
+    crew.end();
+    Thread cleaner = new Thread(this::cleanUp, "holdfast-verify-clean");
+    // a store that does not answer must not keep the JVM
+    cleaner.setDaemon(true);
+    cleaner.start();
     try {
-      settings.protocol().cleanUp(settings.uri(), locks);
-    } catch (RuntimeException e) {
-      leftover =
-          "what " + settings.protocol().label() + " leaves in the store is still there: " + e;
+      cleaner.join(CLEANING_MILLIS);
+      if (cleaner.isAlive()) {
+        leftBehind("it does not answer");
+      }
+    } catch (InterruptedException e) {
+      leftBehind(e.toString());
     }
   }
 
   /**
-   * Returns what a run of a lock from the textbooks could not take away again from the store.
-   *
-   * @return a sentence; empty if nothing is left, and after a run of ours
+   * What a lock from the textbooks leaves is taken away, once, when no worker is left; where that fails, the verdict counts
+   * for more than the rest.
    */
-  public String leftover() {
-    return leftover;
+  private void cleanUp() {
+    cleaning.lock();
+    try {
+      if (!cleanedUp && settings.protocol() != Protocol.HOLDFAST) {
+        cleanedUp = true;
+        settings.protocol().cleanUp(settings.uri(), locks);
+      }
+    } catch (RuntimeException e) {
+      leftBehind(e.toString());
+    } finally {
+      cleaning.unlock();
+    }
+  }
+
+  private void leftBehind(String why) {
+    leftover.accept(
+        "what " + settings.protocol().label() + " leaves in the store is still there: " + why);
+  }
+
+  /**
+   * Says where to tell, in a sentence, what a run of a lock from the textbooks could not take away again from the store. A run
+   * that the end of the JVM interrupts tries it, too, for ten seconds.
+   *
+   * @param told is told once at most, on the thread of the run or on one of a hook of the JVM's; nothing after a run of ours
+   */
+  public void onLeftover(Consumer<String> told) {
+    leftover = told;
   }
 
   private void run(Crew crew, @Nullable Failovers failovers)

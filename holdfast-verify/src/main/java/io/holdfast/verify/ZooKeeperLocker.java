@@ -65,7 +65,13 @@ final class ZooKeeperLocker implements Locker, Protocol.Cleaning {
   public Optional<Grip> acquire(String name, Duration wait, Runnable onLost) {
     ZooKeeperWire session = session();
     String path = path(name);
-    if (require(session.create(path, true), ZooKeeperWire.NODE_EXISTS) != 0) {
+    int answer = session.create(path, true);
+    if (answer == ZooKeeperWire.NO_NODE) {
+      // another run has ended, and taken the empty root with it
+      require(session.create(ROOT, false), ZooKeeperWire.NODE_EXISTS);
+      answer = session.create(path, true);
+    }
+    if (require(answer, ZooKeeperWire.NODE_EXISTS) != 0) {
       return Optional.empty();
     }
     // the flaw: it was created, and so it is there
