@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.cli;
 
-import io.holdfast.spi.DurationText;
 import io.holdfast.Hold;
 import io.holdfast.HoldLostException;
 import io.holdfast.HoldState;
 import io.holdfast.LossReason;
+import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.Optional;
 

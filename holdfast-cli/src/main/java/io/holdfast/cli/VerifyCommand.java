@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.cli;
 
-import io.holdfast.spi.DurationText;
 import io.holdfast.Guarantee;
 import io.holdfast.Guarantees;
 import io.holdfast.Holdfast;
 import io.holdfast.Ticker;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.Stores;
