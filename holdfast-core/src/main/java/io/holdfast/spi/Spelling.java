@@ -3,6 +3,7 @@ package io.holdfast.spi;
 
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeSet;
 
@@ -26,6 +27,8 @@ public final class Spelling {
    * @return what was probably meant; empty if nothing is similar enough
    */
   public static Optional<String> nearest(String word, Collection<String> known) {
+    Objects.requireNonNull(word, "word");
+    Objects.requireNonNull(known, "known");
     String nearest = "";
     int least = MOST_WRONG + 1;
     for (String each : new TreeSet<>(known)) {
