@@ -54,7 +54,9 @@ class TiersTest {
       "io.holdfast.examples.LockConfigurationTest", "has its server from Maven",
       "io.holdfast.examples.OneDependencyTest", "has its server from Maven",
       "io.holdfast.jdbc.MissingServersTest", "is about servers that are not there",
+      "io.holdfast.jdbc.SqliteConnectionErrorsTest", "asks whether root runs it",
       "io.holdfast.jdbc.SqliteDeathTest", "asks whether root runs it",
+      "io.holdfast.jdbc.SqliteUsersTest", "asks whether root runs it",
       "io.holdfast.zookeeper.ZooKeeperContractTest", "has its server from Maven");
 
   private static final JavaClasses CLASSES = new ClassFileImporter().importPaths(folders());
