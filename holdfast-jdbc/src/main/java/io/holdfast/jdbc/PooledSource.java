@@ -6,6 +6,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.holdfast.ConfigurationException;
 import io.holdfast.Ticker;
 import io.holdfast.spi.DaemonThread;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.StoreAddress;
 import java.lang.System.Logger.Level;
 import java.sql.Connection;
@@ -166,7 +167,7 @@ final class PooledSource implements JdbcSource {
   private SQLException silent(Made from, SQLException e) {
     int waits = isConnected(from) ? times : Math.max(times, TIMES_AT_FIRST);
     SQLException silent = new SQLTransientConnectionException(
-        LimitedSource.NO_ANSWER + CONNECT_TIMEOUT.multipliedBy(waits).toMillis() + " ms", "08001");
+        LimitedSource.NO_ANSWER + DurationText.of(CONNECT_TIMEOUT.multipliedBy(waits)), "08001");
     silent.addSuppressed(e);
     return silent;
   }

@@ -339,7 +339,7 @@ class JdbcConnectionErrorsTest {
         Reason.UNREACHABLE,
         by(
                 kind,
-                "the server gave no connection within 4500 ms",
+                "the server gave no connection within 4.5 s",
                 "Socket timeout when connecting to 127.0.0.1:PORT. Read timed out",
                 "Communications link failure: Read timed out")
             + SILENT);
@@ -356,7 +356,7 @@ class JdbcConnectionErrorsTest {
             "connectTimeout=0",
             "socketTimeout=0"),
         Reason.UNREACHABLE,
-        "the server gave no connection within 4500 ms" + SILENT);
+        "the server gave no connection within 4.5 s" + SILENT);
   }
 
   /** One connection is tried, and not one after the other until a pool's time is over. */
