@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Holder;
 import io.holdfast.LockInfo;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -39,6 +42,21 @@ class LockViewTest {
         .containsExactly(
             "nightly     held by backup.sh (host a1, pid 4711) for 1 min 5 s, 2 waiting",
             "hourly [2J  kept for another 10 min after a run that succeeded (--at-least)");
+  }
+
+  /** docs/operations.md shows a line of the list as it is printed. */
+  @Test
+  void table_isAsOnThePage() throws IOException {
+    LockInfo info = new LockInfo(
+        "nightly",
+        Optional.of(new Holder("holdfast", "vm", 29896, "main", "sleep")),
+        Optional.of(NOW.minusMillis(4_850)),
+        Duration.ofSeconds(20),
+        7,
+        Optional.empty(),
+        1);
+    assertThat(Files.readString(Path.of("..", "docs", "operations.md")))
+        .contains("`" + LockView.table(List.of(info), NOW.toEpochMilli()).get(0) + "`");
   }
 
   @Test
