@@ -46,18 +46,20 @@ class TiersTest {
       Set.of("matrix"));
 
   /** What reaches for a server's program, and need not find it. */
-  private static final Map<String, String> WITHOUT_A_SERVER = Map.of(
-      "io.holdfast.cli.Processes", "can start a server, for those of its users that have a tag",
-      "io.holdfast.bench.ChartsTest", "draws what was measured before",
-      "io.holdfast.verify.CrewTest", "asks whether a process has ended",
-      "io.holdfast.testkit.sql.DataFolderTest", "fills the folder itself",
-      "io.holdfast.examples.LockConfigurationTest", "has its server from Maven",
-      "io.holdfast.examples.OneDependencyTest", "has its server from Maven",
-      "io.holdfast.jdbc.MissingServersTest", "is about servers that are not there",
-      "io.holdfast.jdbc.SqliteConnectionErrorsTest", "asks whether root runs it",
-      "io.holdfast.jdbc.SqliteDeathTest", "asks whether root runs it",
-      "io.holdfast.jdbc.SqliteUsersTest", "asks whether root runs it",
-      "io.holdfast.zookeeper.ZooKeeperContractTest", "has its server from Maven");
+  private static final Map<String, String> WITHOUT_A_SERVER = Map.ofEntries(
+      Map.entry(
+          "io.holdfast.cli.Processes",
+          "can start a server, for those of its users that have a tag"),
+      Map.entry("io.holdfast.bench.ChartsTest", "draws what was measured before"),
+      Map.entry("io.holdfast.verify.CrewTest", "asks whether a process has ended"),
+      Map.entry("io.holdfast.testkit.sql.DataFolderTest", "fills the folder itself"),
+      Map.entry("io.holdfast.examples.LockConfigurationTest", "has its server from Maven"),
+      Map.entry("io.holdfast.examples.OneDependencyTest", "has its server from Maven"),
+      Map.entry("io.holdfast.jdbc.MissingServersTest", "is about servers that are not there"),
+      Map.entry("io.holdfast.jdbc.SqliteConnectionErrorsTest", "asks whether root runs it"),
+      Map.entry("io.holdfast.jdbc.SqliteDeathTest", "asks whether root runs it"),
+      Map.entry("io.holdfast.jdbc.SqliteUsersTest", "asks whether root runs it"),
+      Map.entry("io.holdfast.zookeeper.ZooKeeperContractTest", "has its server from Maven"));
 
   private static final JavaClasses CLASSES = new ClassFileImporter().importPaths(folders());
 
