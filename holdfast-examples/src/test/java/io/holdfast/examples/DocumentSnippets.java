@@ -111,11 +111,11 @@ final class DocumentSnippets {
     }
   }
 
-  void checkOneRow(Hold hold) {
+  void checkOneRow(Hold hold, long orderId) {
     int rows = jdbcTemplate.update(
         "UPDATE orders SET state = 'sent', fence = ? WHERE id = ? AND fence <= ?",
         hold.token(),
-        42,
+        orderId,
         hold.token());
     if (rows == 0) throw new IllegalStateException("stale token, or no such row");
   }

@@ -78,7 +78,7 @@ class DocumentSnippetsTest {
     assertThatThrownBy(() -> snippets.checkTheToken(late, 1, 6))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("stale");
-    assertThatThrownBy(() -> snippets.checkOneRow(late))
+    assertThatThrownBy(() -> snippets.checkOneRow(late, 42))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("stale token");
   }
