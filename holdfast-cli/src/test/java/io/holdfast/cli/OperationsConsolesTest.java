@@ -124,32 +124,37 @@ class OperationsConsolesTest {
   @Test
   void zooKeeper() throws Exception {
     String folder = shown("get -s (/holdfast/\\d+/nightly)/");
-    try (ZooKeeperServer server = ZooKeeperServer.alone();
-        ZooKeeper console = new ZooKeeper(server.address(), 10_000, event -> {})) {
-      String uri = "zookeeper://" + server.address();
-      whileHeld(uri, held -> {
-        Await.until(
-            "it waits", () -> console.getChildren(folder, false).size() == 2, uri::toString);
-        List<String> places = new ArrayList<>(console.getChildren(folder, false));
-        places.sort((one, two) -> place(one).compareTo(place(two)));
-        assertThat(places).allMatch(each -> each.matches("q-[0-9a-f]+-\\d+-[0-9a-f]+-_\\d{10}"));
-        String first = folder + "/" + places.get(0);
-        assertThat(ZKUtil.listSubTreeBFS(console, "/holdfast")).contains(first);
-        Stat stat = new Stat();
-        String data = new String(console.getData(first, false, stat), StandardCharsets.UTF_8);
-        assertThat(data)
-            .contains("a note", Long.toString(ProcessHandle.current().pid()));
-        assertThat(stat.getCzxid() * 256).isEqualTo(held.token());
-        assertThat(stat.getEphemeralOwner()).isNotZero();
-      });
-      try (Holdfast holdfast = Holdfast.connect(uri)) {
-        LockOptions kept = LockOptions.builder()
-            .leaseFor(Duration.ofSeconds(15))
-            .holdAtLeast(Duration.ofMinutes(10))
-            .build();
-        holdfast.lock(LOCK, kept).acquire().close();
-        assertThat(console.getChildren(folder, false)).anyMatch(each -> each.matches("kept-\\d+"));
+    try (ZooKeeperServer server = ZooKeeperServer.alone()) {
+      ZooKeeper console = new ZooKeeper(server.address(), 10_000, event -> {});
+      try {
+        zooKeeper("zookeeper://" + server.address(), console, folder);
+      } finally {
+        console.close();
       }
+    }
+  }
+
+  private static void zooKeeper(String uri, ZooKeeper console, String folder) throws Exception {
+    whileHeld(uri, held -> {
+      Await.until("it waits", () -> console.getChildren(folder, false).size() == 2, uri::toString);
+      List<String> places = new ArrayList<>(console.getChildren(folder, false));
+      places.sort((one, two) -> place(one).compareTo(place(two)));
+      assertThat(places).allMatch(each -> each.matches("q-[0-9a-f]+-\\d+-[0-9a-f]+-_\\d{10}"));
+      String first = folder + "/" + places.get(0);
+      assertThat(ZKUtil.listSubTreeBFS(console, "/holdfast")).contains(first);
+      Stat stat = new Stat();
+      String data = new String(console.getData(first, false, stat), StandardCharsets.UTF_8);
+      assertThat(data).contains("a note", Long.toString(ProcessHandle.current().pid()));
+      assertThat(stat.getCzxid() * 256).isEqualTo(held.token());
+      assertThat(stat.getEphemeralOwner()).isNotZero();
+    });
+    try (Holdfast holdfast = Holdfast.connect(uri)) {
+      LockOptions kept = LockOptions.builder()
+          .leaseFor(Duration.ofSeconds(15))
+          .holdAtLeast(Duration.ofMinutes(10))
+          .build();
+      holdfast.lock(LOCK, kept).acquire().close();
+      assertThat(console.getChildren(folder, false)).anyMatch(each -> each.matches("kept-\\d+"));
     }
   }
 
