@@ -8,6 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -20,6 +22,11 @@ class DocumentsTest {
   private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
 
   private static final String CHINESE = ".zh-CN.md";
+
+  /** A line of the table of stores, from before its first bar to behind its last. */
+  private static final int STORE_CELLS = 9;
+
+  private static final Pattern FIGURE = Pattern.compile("\\d+([.,]\\d+)*( /s| ms)?");
 
   private static final Path SNIPPETS =
       Path.of("src", "test", "java", "io", "holdfast", "examples", "DocumentSnippets.java");
@@ -106,7 +113,8 @@ class DocumentsTest {
     List<String> without = new ArrayList<>();
     for (Markdown document : documents()) {
       String page = Files.readString(document.file());
-      if (page.contains("fence <= ?") && !page.contains("`fence BIGINT NOT NULL DEFAULT 0`")) {
+      if (page.matches("(?s).*fence <= (\\?|\\d).*")
+          && !page.contains("`fence BIGINT NOT NULL DEFAULT 0`")) {
         without.add(ROOT.relativize(document.file()).toString());
       }
     }
@@ -139,32 +147,59 @@ class DocumentsTest {
         .allMatch(line -> line.isEmpty() || line.matches("# /etc/systemd/.*|\\[\\w+]|\\w+=.+"));
   }
 
-  /** What the README says is tested is what the table of versions says. */
+  /** What both READMEs say is tested is what the table of versions says, in each row of theirs. */
   @Test
   void theTableOfStores_namesTheTestedVersions() throws IOException {
-    String readme = Files.readString(ROOT.resolve("README.md"));
-    List<MatchResult> rows = Pattern.compile("(?m)^\\| ([\\w-]+) \\| ([\\d.]+) \\| ([\\d.]+) \\|")
+    Map<String, String> tested = new TreeMap<>();
+    Pattern.compile("(?m)^\\| ([\\w-]+) \\| ([\\d.]+) \\| ([\\d.]+) \\|")
         .matcher(Files.readString(ROOT.resolve("docs/versions.md")))
         .results()
-        .toList();
-    assertThat(rows).hasSizeGreaterThan(8);
-    for (MatchResult row : rows) {
-      String server = row.group(1).replace("sqlite-jdbc", "SQLite");
-      String range =
-          row.group(2).equals(row.group(3)) ? row.group(2) : row.group(2) + "–" + row.group(3);
-      assertThat(readme.lines().filter(line -> line.matches("\\| .*" + server + ".*")))
-          .as(server)
-          .anyMatch(line -> line.matches(".*[| ]" + Pattern.quote(range) + "[, |].*"));
+        .forEach(row -> tested.put(
+            row.group(1).replace("sqlite-jdbc", "SQLite"),
+            row.group(2).equals(row.group(3)) ? row.group(2) : row.group(2) + "–" + row.group(3)));
+    assertThat(tested).hasSizeGreaterThan(8);
+    for (String readme : List.of("README.md", "README.zh-CN.md")) {
+      Map<String, String> named = new TreeMap<>();
+      for (String line : Files.readAllLines(ROOT.resolve(readme))) {
+        String[] cells = line.split(" *\\| *", -1);
+        if (!line.matches("\\| .*`holdfast-.*")
+            || cells.length != STORE_CELLS
+            || cells[STORE_CELLS - 2].isEmpty()) {
+          continue;
+        }
+        for (String each : cells[STORE_CELLS - 2].split(", |、", -1)) {
+          // a range alone is of the store that begins the row
+          String server =
+              each.matches("[\\d.–]+") ? cells[1].split(" ", 2)[0] : each.split(" ", 2)[0];
+          String range = each.substring(each.lastIndexOf(' ') + 1);
+          assertThat(named.merge(server, range, (old, now) -> now))
+              .as("%s of %s in %s", range, server, readme)
+              .isEqualTo(tested.get(server));
+        }
+      }
+      assertThat(named).as(readme).isEqualTo(tested);
     }
   }
 
-  /** What a bench run has put between the marks, without the table's words. */
-  private static long bench(Markdown document) throws IOException {
+  /** The figures that a bench run has put between the marks: the table's in their order, and those of the sentences sorted. */
+  private static List<String> bench(Markdown document) throws IOException {
     String text = Files.readString(document.file());
     int begin = text.indexOf("<!-- bench -->");
     int end = text.indexOf("<!-- /bench -->");
     assertThat(begin).as("the marks of the bench in %s", document.file()).isBetween(0, end);
-    return text.substring(begin, end).lines().count();
+    List<String> figures = new ArrayList<>();
+    List<String> words = new ArrayList<>();
+    text.substring(begin, end)
+        .lines()
+        .forEach(line -> FIGURE
+            .matcher(line)
+            .results()
+            .map(MatchResult::group)
+            .forEach((line.startsWith("|") ? figures : words)::add));
+    assertThat(figures).hasSizeGreaterThan(20);
+    words.sort(null);
+    figures.addAll(words);
+    return figures;
   }
 
   /** A link in the repository leads to a file that is there, and to a heading in it. */
