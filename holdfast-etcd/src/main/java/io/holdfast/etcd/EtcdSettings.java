@@ -6,6 +6,11 @@ import java.util.Objects;
 /**
  * How locks are stored through the application's own client: what {@code holdfast.*} parameters say in an address.
  *
+ * <pre>{@code
+ * EtcdSettings settings = EtcdSettings.builder().prefix("jobs/").build();
+ * EtcdStore store = EtcdStore.using(client, settings);
+ * }</pre>
+ *
  * @param prefix what all keys begin with; another prefix is another set of locks. The same for all clients that share
  *     locks. Without control characters. Default {@code holdfast/}
  */

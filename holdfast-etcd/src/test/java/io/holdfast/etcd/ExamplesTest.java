@@ -24,6 +24,9 @@ class ExamplesTest {
         assertThat(hold.isValid()).isTrue();
       }
       holdfast.close();
+      EtcdSettings settings = EtcdSettings.builder().prefix("jobs/").build();
+      EtcdStore store = EtcdStore.using(client, settings);
+      store.close();
     }
   }
 }

@@ -10,6 +10,11 @@ import java.util.Objects;
 /**
  * How locks are stored through the application's own data source: what {@code holdfast.*} parameters say in an address.
  *
+ * <pre>{@code
+ * JdbcSettings settings = JdbcSettings.builder().schema("locks").createsTables(false).build();
+ * JdbcStore store = JdbcStore.using(dataSource, settings);
+ * }</pre>
+ *
  * @param schema where the tables are; empty for the connection's own schema. Lower-case letters, digits and {@code _}, up
  *     to 40. Default empty
  * @param prefix what the tables' names begin with; another prefix is another set of locks. As {@code schema}, and not empty.

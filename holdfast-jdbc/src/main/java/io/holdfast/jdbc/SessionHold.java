@@ -11,6 +11,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * A session lock that is held, with the connection that holds it. {@link SessionLock} says what that means. It belongs to
  * its handle, not to a thread; thread-safe.
+ *
+ * <pre>{@code
+ * try (SessionHold hold = locks.sessionLock("nightly").acquire()) {
+ *   while (printed < files && hold.isValid()) {
+ *     printed++; // the next one
+ *   }
+ * }
+ * }</pre>
  */
 public final class SessionHold implements AutoCloseable {
   private static final Logger LOG = System.getLogger(SessionHold.class.getName());

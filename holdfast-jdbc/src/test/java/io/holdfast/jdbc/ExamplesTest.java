@@ -2,10 +2,12 @@
 package io.holdfast.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.DistributedLock;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
+import io.holdfast.HoldfastException;
 import io.holdfast.testkit.Clients;
 import io.holdfast.testkit.sql.SqlKind;
 import io.holdfast.testkit.sql.SqlServer;
@@ -109,6 +111,18 @@ class ExamplesTest {
       }
     }
     assertThat(printed).isEqualTo(files);
+  }
+
+  /** The schema is not there, and no table is made. */
+  @ParameterizedTest
+  @EnumSource(SqlKind.class)
+  void settings(SqlKind kind) throws Exception {
+    DataSource dataSource = ready(kind);
+    JdbcSettings settings =
+        JdbcSettings.builder().schema("locks").createsTables(false).build();
+    JdbcStore store = JdbcStore.using(dataSource, settings);
+    assertThatThrownBy(() -> Holdfast.builder().store(store).build())
+        .isInstanceOf(HoldfastException.class);
   }
 
   @ParameterizedTest

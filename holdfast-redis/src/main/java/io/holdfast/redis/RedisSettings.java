@@ -10,6 +10,11 @@ import java.util.Objects;
 /**
  * How locks are stored through the application's own clients: what {@code holdfast.*} parameters say in an address.
  *
+ * <pre>{@code
+ * RedisSettings settings = RedisSettings.builder().prefix("jobs:").build();
+ * RedisStore store = RedisStore.using(client, settings);
+ * }</pre>
+ *
  * @param prefix what all keys and channels begin with; another prefix is another set of locks. The same for all clients
  *     that share locks. Without braces. Default {@code holdfast:}
  * @param retention how long the record of a lock stays after its latest grant, a minute to ten years. More makes tokens

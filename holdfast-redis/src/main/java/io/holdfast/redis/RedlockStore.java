@@ -39,6 +39,10 @@ import org.jspecify.annotations.Nullable;
  * Locks on a majority of independent Redis servers. {@link #using(RedisClient...)} makes one on the application's own Lettuce
  * clients, one for each server; an address ({@code redlock://a,b,c}) makes one with clients of its own.
  *
+ * <pre>{@code
+ * RedlockStore store = RedlockStore.using(one, two, three); // a client for each of the servers
+ * }</pre>
+ *
  * <pre>
  *   attempt, end -> RedlockClaims -> ClaimVotes: a claim's votes -> RedlockTally: what they mean
  *   keep -> RedlockLocks: one round

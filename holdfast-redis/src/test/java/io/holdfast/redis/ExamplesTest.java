@@ -66,6 +66,28 @@ class ExamplesTest {
   }
 
   @Test
+  void settings() throws InterruptedException {
+    RedisSettings settings = RedisSettings.builder().prefix("jobs:").build();
+    RedisStore store = RedisStore.using(client, settings);
+    try (Holdfast holdfast =
+        Holdfast.builder().store(store).requestTimeout(Clients.REQUEST_TIMEOUT).build()) {
+      holdfast.lock("nightly").run(hold -> {});
+    }
+    List<String> keys = SERVER.get().call(redis -> redis.keys("*"));
+    assertThat(keys).contains("jobs:{nightly}");
+  }
+
+  @Test
+  void redlock() {
+    RedisClient one = client;
+    RedisClient two = client;
+    RedisClient three = client;
+    RedlockStore store = RedlockStore.using(one, two, three);
+    assertThat(store.describe()).isEqualTo("redlock (the application's clients)");
+    store.close();
+  }
+
+  @Test
   void oneTimeTokens() throws InterruptedException {
     Orders orders = new Orders();
     String order = "a book";

@@ -13,6 +13,11 @@ import org.apache.zookeeper.data.ACL;
 /**
  * How locks are stored, and for how long at most: what an address says with its path and its {@code holdfast.*} parameters.
  *
+ * <pre>{@code
+ * ZooKeeperStore store = ZooKeeperStore.using(
+ *     curator, ZooKeeperSettings.defaults().withAcl(ZooDefs.Ids.CREATOR_ALL_ACL));
+ * }</pre>
+ *
  * @param root the node below which everything is; another root is another set of locks. Default {@code /holdfast}
  * @param longestLease the longest lease, 1 s to an hour. The first session lasts so long and a tick more without a sign
  *     of life, and the servers must allow that (20 ticks unless they are configured). Default 30 s

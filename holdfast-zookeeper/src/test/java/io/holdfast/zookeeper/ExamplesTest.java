@@ -29,9 +29,9 @@ class ExamplesTest {
         assertThat(hold.isValid()).isTrue();
       }
       holdfast.close();
-      ZooKeeperStore closed = ZooKeeperStore.using(
+      ZooKeeperStore store = ZooKeeperStore.using(
           curator, ZooKeeperSettings.defaults().withAcl(ZooDefs.Ids.CREATOR_ALL_ACL));
-      closed.close();
+      store.close();
     }
   }
 }
