@@ -23,7 +23,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * The commands of README, docs/cron.md and of docs/migrating.md's part on flock(1), run as they stand there, on servers of ours in place of the pages'. Not run are the two of the
- * README that build (they are the first thing that each check does), and on docs/cron.md those that copy the tree to another machine.
+ * README that build (they are the first thing that each check does), and on docs/cron.md those that copy the tree to another machine, and
+ * on docs/operations.md the pipes into psql and mysql, whose statements are run. The unit of systemd is parsed.
  */
 @Tag("stores")
 class PagesTest {
