@@ -158,7 +158,7 @@ class RunTest {
     processes.assertFree("lock");
   }
 
-  /** Whoever reads a log, or cron's mail, should not have to guess what a run has waited for. */
+  /** A log, or cron's mail, says what a run has waited for. */
   @Test
   void run_waitsWithoutATerminal_saysOnceForWhat() {
     Job holder = processes.holdfast(

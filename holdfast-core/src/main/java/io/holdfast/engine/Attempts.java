@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * The attempts of one claim: sends them, gives them up after their time, and counts what may have become of them.
  *
  * <p>An attempt that was not answered may have been applied, and until its {@code giveUpAt} may still be. {@link
- * #unanswered} counts those, from when they are sent: one that waits for the first contact is not in the store; only when it is zero, or the store's clock is past the last {@code giveUpAt}, is an end
- * final. A late answer is heard all the same: it settles what was unknown.
+ * #unanswered} counts those, from when they are sent: one that waits for the first contact is not in the store. Only when
+ * it is zero, or the store's clock is past the last {@code giveUpAt}, is an end final. A late answer is heard all the same: it settles what was unknown.
  *
  * <p>Guarded by the lane's lock. Methods that take a {@link Later} are called under it.
  */
@@ -166,7 +166,7 @@ final class Attempts {
       unanswered++;
       later.add(() -> request(number, giveUp, timeout));
     } else {
-      // The contact has a time-out of its own; the attempt's begins after it, however short that is. Until then it is not in the store.
+      // The contact has a time-out of its own; the attempt's begins after it, however short that is.
       later.add(() -> claimant
           .lane
           .engine
@@ -240,6 +240,7 @@ final class Attempts {
     }
   }
 
+  /** An attempt failed before it was sent: it was not counted as unanswered. */
   private void notSent(int number, Throwable failure) {
     claimant.lane.step(
         later -> claimant.attemptAnswered(null, failure, number, ends(number), later));
