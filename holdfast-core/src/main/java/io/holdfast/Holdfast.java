@@ -172,6 +172,16 @@ public interface Holdfast extends AutoCloseable {
     Builder requestTimeout(Duration timeout);
 
     /**
+     * Sets how long {@link #build()} waits until the store can be used: longer than for a request, because drivers that are
+     * loaded only now, a handshake and new tables take their time. It has no effect after {@link #connectLazily()}: a contact
+     * then takes as long as a request may. Default: five times {@code requestTimeout}, a second at least.
+     *
+     * @param timeout a millisecond or more
+     * @return this
+     */
+    Builder connectTimeout(Duration timeout);
+
+    /**
      * Sets how long a wait without a limit goes on while every request to the store fails. If the store says when it can
      * serve again, the wait goes on until then and for this time after it, or for this time after it last said so.
      * Default: 30 s.
@@ -236,7 +246,7 @@ public interface Holdfast extends AutoCloseable {
 
     /**
      * Makes the client and contacts the store, unless {@link #connectLazily()} was set. If the store does not answer, that
-     * takes up to five times {@code requestTimeout}, a second at least: by default 10 s.
+     * takes up to {@code connectTimeout}: by default 10 s.
      *
      * @return the client
      * @throws ConfigurationException if the store is missing or unknown, or a setting is wrong

@@ -21,8 +21,6 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 /** Acquires, runs, releases. */
 final class LockedRun {
@@ -79,23 +77,18 @@ final class LockedRun {
     if (!triesOnly()) {
       return builder.connectLazily().build();
     }
-    FutureTask<Holdfast> connecting = new FutureTask<>(builder::build);
+    FutureTask<Holdfast> connecting =
+        new FutureTask<>(builder.connectTimeout(StoreChoice.PATIENCE)::build);
     Thread thread = new Thread(connecting, "holdfast-connect");
     thread.setDaemon(true);
     thread.start();
     try {
-      return connecting.get(StoreChoice.PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
+      return connecting.get();
     } catch (ExecutionException e) {
       if (e.getCause() instanceof RuntimeException failure) {
         throw failure;
       }
       throw new IllegalStateException(e.getCause());
-    } catch (TimeoutException e) {
-      throw new CliException(
-          Exit.UNAVAILABLE,
-          "store " + store + " has not answered within " + DurationText.of(StoreChoice.PATIENCE)
-              + "; find out whether it answers others, and whether a firewall is in between",
-          e);
     }
   }
 

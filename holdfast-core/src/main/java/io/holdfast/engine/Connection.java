@@ -3,8 +3,10 @@ package io.holdfast.engine;
 
 import io.holdfast.HoldfastException;
 import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreException;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,16 +18,22 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The first contact with the store: made once, or again after it failed, by whoever needs the store first. Requests
+ * The first contact with the store: made once, or again after it failed, by the request that needs the store first. Requests
  * wait for it and follow it in the order in which they came: an end must not overtake the attempt before it.
  */
 final class Connection {
+  private static final String SILENT =
+      "find out whether this server answers its other clients, is of the kind that the address names, and is not behind a firewall";
+
   private final Engine engine;
   private final LockStore store;
   private final ReentrantLock lock = new ReentrantLock();
   private final Queue<Held<?>> held = new ArrayDeque<>();
   private @Nullable Contact contact;
   private volatile boolean connected;
+
+  /** Why a contact failed that had been given up by then: a driver may know that later than a request can wait. */
+  private volatile @Nullable Throwable toldLate;
 
   Connection(Engine engine) {
     this.engine = engine;
@@ -64,15 +72,17 @@ final class Connection {
           // also when it had been given up: the store is usable
           succeeded();
         } else {
-          failed(this, notSent(failure));
+          Throwable why = notSent(failure);
+          if (!giveUp(this, why)) {
+            toldLate = why;
+          }
         }
       });
     }
 
     @Override
     void due() {
-      String message = "the store did not answer the first contact in time";
-      failed(this, new StoreException(message, Reason.UNREACHABLE, true, null));
+      giveUp(this, noContact(patienceNanos));
     }
   }
 
@@ -87,7 +97,24 @@ final class Connection {
    */
   void connectNow(long nanos) {
     Waiting.forAnswer(
-        call(() -> CompletableFuture.completedFuture(true), nanos), nanos, null, store.describe());
+        call(() -> CompletableFuture.completedFuture(true), nanos),
+        nanos,
+        () -> unanswered(nanos),
+        null,
+        store.describe());
+  }
+
+  /** Why a request was not answered for so long, as far as that is known here: null once there was a contact. */
+  @Nullable
+  Throwable unanswered(long nanos) {
+    return connected ? null : noContact(nanos);
+  }
+
+  private Throwable noContact(long nanos) {
+    Throwable told = toldLate;
+    String message = "the store did not answer the first contact within "
+        + DurationText.of(Duration.ofNanos(nanos)) + "; " + SILENT;
+    return told != null ? told : new StoreException(message, Reason.UNREACHABLE, true, null);
   }
 
   /** Calls a verb of the store, after connecting if need be; what it throws fails the stage. */
@@ -140,11 +167,14 @@ final class Connection {
     }
   }
 
-  private void failed(Contact which, Throwable failure) {
+  /** Fails what waits for this contact; says whether it was not given up before. */
+  private boolean giveUp(Contact which, Throwable failure) {
     List<Held<?>> unsent = new ArrayList<>();
+    boolean wasAwaited;
     lock.lock();
     try {
-      if (contact == which && !connected) {
+      wasAwaited = contact == which && !connected;
+      if (wasAwaited) {
         contact = null;
         unsent.addAll(held);
         held.clear();
@@ -153,6 +183,7 @@ final class Connection {
       lock.unlock();
     }
     unsent.forEach(one -> one.answer.completeExceptionally(failure));
+    return wasAwaited;
   }
 
   /** A request that waited for a contact which failed was never sent. */

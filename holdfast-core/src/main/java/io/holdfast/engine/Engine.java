@@ -141,9 +141,9 @@ final class Engine implements Holdfast {
     return guarantees;
   }
 
-  /** Contacts the store and waits until it is usable. */
-  void connect() {
-    connection.connectNow(Math.max(requestTimeoutNanos * 5, 1_000_000_000L));
+  /** Contacts the store and waits until it is usable, or the time is over. */
+  void connect(Duration timeout) {
+    connection.connectNow(timeout.toNanos());
   }
 
   boolean isClosed() {
@@ -250,6 +250,12 @@ final class Engine implements Holdfast {
 
   <T> CompletionStage<T> ask(Supplier<CompletionStage<T>> verb) {
     return connection.call(verb);
+  }
+
+  /** Why a request was not answered in its time, if that is known. */
+  @Nullable
+  Throwable unanswered() {
+    return connection.unanswered(requestTimeoutNanos);
   }
 
   // closing

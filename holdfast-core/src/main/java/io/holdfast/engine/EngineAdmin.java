@@ -73,6 +73,10 @@ final class EngineAdmin implements LockAdmin {
       throw Engine.closedException();
     }
     return Waiting.forAnswer(
-        engine.ask(verb), engine.requestTimeoutNanos(), lockName, engine.store.describe());
+        engine.ask(verb),
+        engine.requestTimeoutNanos(),
+        engine::unanswered,
+        lockName,
+        engine.store.describe());
   }
 }

@@ -29,6 +29,10 @@ public final class EngineBuilder implements Holdfast.Builder {
   private LockOptions defaultOptions = LockOptions.defaults();
   private String clientName = "java";
   private Duration requestTimeout = Duration.ofSeconds(2);
+
+  /** Null: five times what a request may take, see {@link #connectTimeout()}. */
+  private @Nullable Duration connectTimeout;
+
   private Duration storeRetryFor = Duration.ofSeconds(30);
   private @Nullable Executor callbackExecutor;
   private final List<LockListener> listeners = new ArrayList<>();
@@ -72,14 +76,31 @@ public final class EngineBuilder implements Holdfast.Builder {
 
   @Override
   public Holdfast.Builder requestTimeout(Duration timeout) {
-    Objects.requireNonNull(timeout, "requestTimeout");
-    if (timeout.compareTo(Duration.ofMillis(1)) < 0) {
-      throw new IllegalArgumentException(
-          "requestTimeout must be positive, and at least a millisecond, not "
-              + DurationText.exact(timeout));
-    }
-    this.requestTimeout = timeout;
+    this.requestTimeout = atLeastAMillisecond(timeout, "requestTimeout");
     return this;
+  }
+
+  @Override
+  public Holdfast.Builder connectTimeout(Duration timeout) {
+    this.connectTimeout = atLeastAMillisecond(timeout, "connectTimeout");
+    return this;
+  }
+
+  private static Duration atLeastAMillisecond(Duration timeout, String name) {
+    Objects.requireNonNull(timeout, name);
+    if (timeout.compareTo(Duration.ofMillis(1)) < 0) {
+      throw new IllegalArgumentException(name
+          + " must be positive, and at least a millisecond, not " + DurationText.exact(timeout));
+    }
+    return timeout;
+  }
+
+  private Duration connectTimeout() {
+    if (connectTimeout != null) {
+      return connectTimeout;
+    }
+    Duration several = requestTimeout.multipliedBy(5);
+    return several.compareTo(Duration.ofSeconds(1)) > 0 ? several : Duration.ofSeconds(1);
   }
 
   @Override
@@ -191,15 +212,15 @@ public final class EngineBuilder implements Holdfast.Builder {
         trace,
         own));
     if (!lazily) {
-      connect(engine);
+      connect(engine, connectTimeout());
     }
     return engine;
   }
 
-  private static void connect(Engine engine) {
+  private static void connect(Engine engine, Duration timeout) {
     boolean connected = false;
     try {
-      engine.connect();
+      engine.connect(timeout);
       connected = true;
     } finally {
       if (!connected) {

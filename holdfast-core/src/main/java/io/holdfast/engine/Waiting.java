@@ -6,6 +6,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Waits on the calling thread for an answer of the store; an interrupt does not end the wait, and the flag stays. */
@@ -15,10 +16,15 @@ final class Waiting {
   /**
    * Waits for an answer.
    *
+   * @param why asked if none came in time: the cause, or null if it is not known
    * @throws io.holdfast.HoldfastException if it failed or did not come in time
    */
   static <T extends @Nullable Object> T forAnswer(
-      CompletionStage<T> stage, long nanos, @Nullable String lockName, String store) {
+      CompletionStage<T> stage,
+      long nanos,
+      Supplier<@Nullable Throwable> why,
+      @Nullable String lockName,
+      String store) {
     CompletableFuture<T> future = stage.toCompletableFuture();
     boolean interrupted = false;
     long deadline = SystemTicker.INSTANCE.nanos() + nanos;
@@ -29,7 +35,7 @@ final class Waiting {
         } catch (InterruptedException e) {
           interrupted = true;
         } catch (TimeoutException e) {
-          throw Failures.unavailable(null, lockName, store);
+          throw Failures.unavailable(why.get(), lockName, store);
         } catch (ExecutionException e) {
           throw Failures.unavailable(e, lockName, store);
         }
@@ -44,7 +50,7 @@ final class Waiting {
   /** Waits for the end of something, however it ends. */
   static void quietly(CompletableFuture<?> future, long nanos) {
     try {
-      forAnswer(future.handle((value, failure) -> Boolean.TRUE), nanos, null, "");
+      forAnswer(future.handle((value, failure) -> Boolean.TRUE), nanos, () -> null, null, "");
     } catch (io.holdfast.HoldfastException e) {
       Log.thrown(System.Logger.Level.DEBUG, "not everything was confirmed in time", e);
     }

@@ -10,14 +10,17 @@ import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
+import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.memory.MemoryDatabase;
 import io.holdfast.memory.MemoryStore;
 import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -103,10 +106,41 @@ class FirstContactTest {
     Duration within = REQUEST.multipliedBy(2).plus(REQUEST.dividedBy(2));
     assertThatThrownBy(() -> whileTimePasses(() -> lock.tryAcquire(within)))
         .isInstanceOf(StoreUnavailableException.class)
-        .hasMessageContaining("the first contact");
+        .hasMessageContaining(
+            "the store did not answer the first contact within 2 s; find out whether this server answers its other clients");
     assertThat(store.faults().requests(Verb.CONNECT)).isGreaterThan(1);
     assertThat(store.faults().requests(Verb.ATTEMPT)).isZero();
     assertThat(store.faults().requests(Verb.END)).isZero();
+  }
+
+  /** What a driver knows only after its contact was given up is told from then on. */
+  @Test
+  void acquire_causeComesAfterTheContactWasGivenUp_isTold() {
+    StoreException refused = new StoreException("Connection refused", Reason.REFUSED, true, null);
+    LockStore refusing = connecting(() -> {
+      CompletableFuture<Void> answer = new CompletableFuture<>();
+      clock.schedule(
+          () -> answer.completeExceptionally(refused), REQUEST.plus(SHORT).toNanos());
+      return answer;
+    });
+    Holdfast client = client(refusing);
+    DistributedLock lock = client.lock("job");
+    assertThatThrownBy(() -> whileTimePasses(() -> lock.tryAcquire()))
+        .hasMessageContaining("did not answer the first contact within 2 s");
+    clock.advance(SHORT);
+    assertThatThrownBy(() -> whileTimePasses(() -> lock.tryAcquire()))
+        .isInstanceOf(StoreUnavailableException.class)
+        .hasMessageEndingWith("Connection refused");
+    client.close();
+  }
+
+  private LockStore connecting(Supplier<CompletableFuture<Void>> contact) {
+    LockStore memory = new MemoryStore(database);
+    return (LockStore) Proxy.newProxyInstance(
+        LockStore.class.getClassLoader(),
+        new Class<?>[] {LockStore.class},
+        (proxy, verb, arguments) ->
+            verb.getName().equals("connect") ? contact.get() : verb.invoke(memory, arguments));
   }
 
   /**
@@ -132,16 +166,10 @@ class FirstContactTest {
   /** What a driver takes to be loaded, before anything was sent, is not the store's time. */
   @Test
   void build_driverThatIsLoadedSlowly_isNoTimeOut() {
-    LockStore memory = new MemoryStore(database);
-    LockStore slow = (LockStore) Proxy.newProxyInstance(
-        LockStore.class.getClassLoader(),
-        new Class<?>[] {LockStore.class},
-        (proxy, verb, arguments) -> {
-          if (verb.getName().equals("connect")) {
-            clock.advance(REQUEST.multipliedBy(2));
-          }
-          return verb.invoke(memory, arguments);
-        });
+    LockStore slow = connecting(() -> {
+      clock.advance(REQUEST.multipliedBy(2));
+      return CompletableFuture.completedFuture(null);
+    });
     Holdfast client = Holdfast.builder()
         .store(slow)
         .ticker(clock)
@@ -156,7 +184,7 @@ class FirstContactTest {
     return clock.whileTimePasses(call);
   }
 
-  private Holdfast client(FaultyStore to) {
+  private Holdfast client(LockStore to) {
     return Holdfast.builder()
         .store(to)
         .ticker(clock)

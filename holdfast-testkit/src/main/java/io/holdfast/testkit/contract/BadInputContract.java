@@ -54,6 +54,7 @@ abstract class BadInputContract extends Contract {
     List<Runnable> wrong = List.of(
         () -> build(Holdfast.builder().requestTimeout(Duration.ZERO)),
         () -> build(Holdfast.builder().requestTimeout(Duration.ofMillis(-5))),
+        () -> build(Holdfast.builder().connectTimeout(Duration.ZERO)),
         () -> build(Holdfast.builder().storeRetryFor(Duration.ofMillis(-5))),
         () -> build(Holdfast.builder().clientName("x".repeat(101))),
         () -> build(Holdfast.builder().clientName("two\nlines")));
