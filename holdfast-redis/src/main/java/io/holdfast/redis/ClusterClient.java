@@ -3,6 +3,7 @@ package io.holdfast.redis;
 
 import io.holdfast.redis.ClusterMap.Endpoint;
 import io.holdfast.spi.StoreRuntime;
+import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -179,7 +180,7 @@ final class ClusterClient {
                 connection.async().clusterSlots(),
                 runtime,
                 RedisLine.firstAnswer(runtime),
-                () -> new RedisException(node + " does not say who has which slots"))
+                () -> new RedisCommandTimeoutException(node + " does not say who has which slots"))
             .whenComplete((answer, failure) -> {
               // nobody waits for it
               var unused = connection.closeAsync();

@@ -2,7 +2,9 @@
 package io.holdfast.redis;
 
 import io.holdfast.redis.ClusterMap.Endpoint;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.StoreRuntime;
+import io.lettuce.core.RedisCommandTimeoutException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -115,8 +117,8 @@ final class ClusterScout {
     List<CompletableFuture<?>> all = new ArrayList<>();
     asked.entrySet().stream()
         .limit(ASKED)
-        .forEach(each -> all.add(each.getValue()
-            .get()
+        .forEach(each -> all.add(RedisErrors.connecting(
+                store + " (" + each.getKey() + ")", each.getValue().get())
             .thenAccept(answer -> first.complete(ClusterMap.read(answer, each.getKey())))
             .toCompletableFuture()));
     CompletionStage<?> settled = CompletableFuture.allOf(all.toArray(CompletableFuture[]::new));
@@ -126,12 +128,18 @@ final class ClusterScout {
       }
     });
     // a node that is stopped answers nothing, not even that
+    Duration longest = Limit.longer(PATIENCE, runtime.requestTimeout());
     runtime
         .scheduler()
-        .schedule(
-            () -> first.completeExceptionally(RedisErrors.down(store)),
-            Limit.longer(PATIENCE, runtime.requestTimeout()).toNanos());
+        .schedule(() -> first.completeExceptionally(silent(longest)), longest.toNanos());
     return first;
+  }
+
+  private RuntimeException silent(Duration longest) {
+    return RedisErrors.unconnected(
+        store,
+        new RedisCommandTimeoutException(
+            "no node has said within " + DurationText.of(longest) + " who has which slots"));
   }
 
   <T> List<T> shuffled(Set<T> from) {

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 
 /** The operator's verbs. A listing walks over the keys with SCAN, so many steps in each part. */
@@ -96,12 +97,23 @@ final class RedisAdmin {
   private CompletionStage<LockPage> read(Names found) {
     List<CompletableFuture<Optional<LockInfo>>> infos = new ArrayList<>();
     for (LockKey name : found.names) {
-      infos.add(inspect(name).toCompletableFuture());
+      infos.add(ours(inspect(name)).toCompletableFuture());
     }
     return CompletableFuture.allOf(infos.toArray(CompletableFuture[]::new))
         .thenApply(all -> new LockPage(
             infos.stream().flatMap(info -> info.join().stream()).toList(), found.next));
   }
+
+  /** Lets a key that has a lock's name and is another program's be as if it were not there. */
+  static CompletionStage<Optional<LockInfo>> ours(CompletionStage<Optional<LockInfo>> looked) {
+    return looked.exceptionally(failure -> {
+      if (RedisErrors.isForeign(failure)) {
+        return Optional.empty();
+      }
+      throw failure instanceof CompletionException known ? known : new CompletionException(failure);
+    });
+  }
+
   /**
    * Where a walk over all keys is.
    *

@@ -72,7 +72,7 @@ final class RedisCalls implements AutoCloseable {
     try {
       return opening.get();
     } catch (RuntimeException e) {
-      throw unavailable(GIVEN, RedisErrors.of(GIVEN, e));
+      throw unavailable(GIVEN, RedisErrors.unconnected(GIVEN, e));
     }
   }
 

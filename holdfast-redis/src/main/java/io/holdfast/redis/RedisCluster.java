@@ -92,7 +92,7 @@ final class RedisCluster implements RedisRoute {
     CompletableFuture<@Nullable Void> ready = new CompletableFuture<>();
     client.prepare().thenCompose(known -> firstLook()).whenComplete((found, failure) -> {
       if (failure != null) {
-        ready.completeExceptionally(RedisErrors.of(store, failure));
+        ready.completeExceptionally(RedisErrors.unconnected(store, failure));
         return;
       }
       if (found.owners().isEmpty()) {
@@ -103,7 +103,8 @@ final class RedisCluster implements RedisRoute {
       adopt(found);
       List<CompletableFuture<?>> opened = new ArrayList<>();
       for (Endpoint each : found.owners()) {
-        opened.add(node(each).open().toCompletableFuture());
+        RedisNode node = node(each);
+        opened.add(RedisErrors.connecting(node.describe(), node.open()).toCompletableFuture());
       }
       CompletionStage<?> settled =
           CompletableFuture.allOf(opened.toArray(CompletableFuture[]::new));
@@ -123,7 +124,7 @@ final class RedisCluster implements RedisRoute {
 
   private void listenOr(CompletableFuture<@Nullable Void> ready, @Nullable Throwable down) {
     if (down != null) {
-      RuntimeException failure = RedisErrors.of(store, down);
+      RuntimeException failure = RedisErrors.unconnected(store, down);
       boolean mayPass =
           failure instanceof StoreException known && known.reason() == Reason.UNREACHABLE;
       if (!mayPass || nodes().stream().noneMatch(RedisNode::isUp)) {
@@ -138,7 +139,7 @@ final class RedisCluster implements RedisRoute {
       if (failure == null) {
         ready.complete(null);
       } else {
-        ready.completeExceptionally(RedisErrors.of(store, failure));
+        ready.completeExceptionally(RedisErrors.unconnected(store, failure));
       }
     });
   }

@@ -78,17 +78,25 @@ final class RedisDoctor {
         replicas(info, findings);
         inCluster(info, findings);
       } else {
-        findings.add(new Finding(
-            Level.WARNING,
-            "server",
-            "INFO was refused: " + failure.getMessage(),
-            "allow +info, so that doctor can look at eviction, persistence and replication"));
+        findings.add(unseen(node, failure));
       }
       clocks(node.clock(), findings);
       List<Finding> said =
           kind == Kind.CLUSTER ? findings.stream().map(each -> of(node, each)).toList() : findings;
       return new Looked(said, Version.of(info));
     });
+  }
+
+  private static Finding unseen(RedisNode node, Throwable failure) {
+    String words = RedisErrors.words(node.describe(), failure);
+    return RedisErrors.isRefusal(failure)
+        ? new Finding(
+            Level.WARNING,
+            "server",
+            "INFO was refused: " + words,
+            "allow +info, so that doctor can look at eviction, persistence and replication")
+        : new Finding(
+            Level.PROBLEM, "server", "INFO was not answered: " + words, "see to this server");
   }
 
   private static Finding of(RedisNode node, Finding finding) {
@@ -109,7 +117,7 @@ final class RedisDoctor {
               "cluster",
               failure == null
                   ? "the state is " + state + ": some slots have no node"
-                  : "CLUSTER INFO was refused: " + failure.getMessage(),
+                  : "CLUSTER INFO was not answered: " + RedisErrors.words(node.describe(), failure),
               "look at CLUSTER NODES");
       return new Looked(List.of(finding), Version.UNKNOWN);
     });

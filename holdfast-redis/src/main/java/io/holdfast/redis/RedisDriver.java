@@ -21,6 +21,7 @@ import io.netty.channel.Channel;
 import io.netty.handler.flush.FlushConsolidationHandler;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -96,22 +97,29 @@ final class RedisDriver {
   }
 
   CompletionStage<StatefulRedisConnection<byte[], byte[]>> commands(RedisURI to) {
-    return opened(made -> made.connectAsync(ByteArrayCodec.INSTANCE, to));
+    return opened(to, made -> made.connectAsync(ByteArrayCodec.INSTANCE, to));
   }
 
   CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> messages(RedisURI from) {
-    return opened(made -> made.connectPubSubAsync(ByteArrayCodec.INSTANCE, from));
+    return opened(from, made -> made.connectPubSubAsync(ByteArrayCodec.INSTANCE, from));
   }
 
   CompletionStage<StatefulRedisSentinelConnection<byte[], byte[]>> sentinel(RedisURI to) {
-    return opened(made -> made.connectSentinelAsync(ByteArrayCodec.INSTANCE, to));
+    return opened(to, made -> made.connectSentinelAsync(ByteArrayCodec.INSTANCE, to));
   }
 
-  private <C> CompletionStage<C> opened(Function<RedisClient, CompletionStage<C>> opening) {
+  private <C> CompletionStage<C> opened(
+      RedisURI to, Function<RedisClient, CompletionStage<C>> opening) {
     RedisClient made = client();
-    return made == null
-        ? CompletableFuture.failedFuture(new RedisException("the store is closed"))
-        : opening.apply(made);
+    if (made == null) {
+      return CompletableFuture.failedFuture(new RedisException("the store is closed"));
+    }
+    CompletionStage<C> opened = opening.apply(made);
+    return to.isSsl()
+        ? opened.exceptionally(failure -> {
+          throw new CompletionException(new ConnectionTrouble.OverTls(failure));
+        })
+        : opened;
   }
 
   private synchronized @Nullable RedisClient client() {

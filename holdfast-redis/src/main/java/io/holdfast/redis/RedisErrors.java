@@ -5,12 +5,14 @@ import io.holdfast.ConfigurationException;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,59 +25,72 @@ final class RedisErrors {
   /** What a server before 7.0 says of a script whose first line is for the server, and not for Lua. */
   private static final String TOO_OLD = "unexpected symbol near '#'";
 
-  private static final String TLS =
-      "holdfast.tls-ca names the authorities to trust, holdfast.tls-cert and holdfast.tls-key what we show, and with"
-          + " holdfast.tls-verify=ca any host name will do";
+  private static final String NOT_OURS = "HOLDFAST the key is not a lock of ours";
 
   private static final String CLUSTER =
-      "this server is a node of a cluster; write redis-cluster://";
+      "write redis-cluster://: this server is a node of a cluster";
 
-  private record Meaning(String code, Reason reason, String advice) {}
+  private static final String LOGS = "find out from the server's log why the connection broke";
+
+  /**
+   * What a server's error means.
+   *
+   * @param code what it begins with
+   * @param advice what to do
+   */
+  record Meaning(String code, Reason reason, String advice) {}
 
   private static final List<Meaning> MEANINGS = List.of(
+      new Meaning("LOADING", Reason.UNREACHABLE, "wait until the server has loaded its data"),
       new Meaning(
-          "LOADING", Reason.UNREACHABLE, "the server is loading its data; it will be ready later"),
+          "BUSY",
+          Reason.UNREACHABLE,
+          "wait for the script that keeps the server busy, or end it with SCRIPT KILL"),
       new Meaning(
-          "BUSY", Reason.UNREACHABLE, "another script keeps the server busy; SCRIPT KILL ends it"),
-      new Meaning("CLUSTERDOWN", Reason.UNREACHABLE, "the cluster has no node for this slot now"),
-      new Meaning("TRYAGAIN", Reason.UNREACHABLE, "the lock's slot is being moved"),
+          "CLUSTERDOWN", Reason.UNREACHABLE, "see to the cluster: no node has this slot now"),
+      new Meaning("TRYAGAIN", Reason.UNREACHABLE, "wait until the lock's slot has been moved"),
       new Meaning("MOVED", Reason.UNREACHABLE, CLUSTER),
       new Meaning("ASK", Reason.UNREACHABLE, CLUSTER),
       new Meaning("CROSSSLOT", Reason.REFUSED, CLUSTER),
       new Meaning(
           "ERR This instance has cluster support disabled",
           Reason.REFUSED,
-          "this server is no node of a cluster; write redis://"),
-      new Meaning("NOSCRIPT", Reason.UNREACHABLE, "the server forgot the script just now"),
-      new Meaning("MASTERDOWN", Reason.UNREACHABLE, "this is a replica without its primary"),
+          "write redis://: this server is no node of a cluster"),
+      new Meaning(
+          "NOSCRIPT", Reason.UNREACHABLE, "try again: the server forgot the script just now"),
+      new Meaning(
+          "MASTERDOWN", Reason.UNREACHABLE, "see to the primary, which this replica is without"),
       new Meaning(
           "READONLY",
           Reason.UNREACHABLE,
-          "this server is a replica now; the address must lead to the primary"),
+          "let the address lead to the primary: this server is a replica now"),
       new Meaning(
           "NOREPLICAS",
           Reason.UNREACHABLE,
-          "too few replicas are connected (min-replicas-to-write)"),
-      new Meaning("OOM", Reason.FULL, "the server's memory is full (maxmemory): make room"),
+          "see to the replicas, of which too few are connected, or lower min-replicas-to-write"),
+      new Meaning(
+          "ERR max number of clients reached",
+          Reason.UNREACHABLE,
+          "wait until other clients leave, or raise the server's maxclients"),
+      new Meaning("OOM", Reason.FULL, "make room: the server's memory is full (maxmemory)"),
       new Meaning(
           "MISCONF",
           Reason.FULL,
-          "the server cannot write to its disk, and takes no writes until it can"),
-      new Meaning("NOAUTH", Reason.REFUSED, "a password is needed: redis://USER:PASSWORD@HOST"),
-      new Meaning(
-          "WRONGPASS", Reason.REFUSED, "user or password is wrong, or the user is disabled"),
+          "see to the server's disk: until it can write there, the server takes no writes"),
+      new Meaning("NOAUTH", Reason.REFUSED, "write USER:PASSWORD@ before the host in the address"),
+      new Meaning("WRONGPASS", Reason.REFUSED, ConnectionTrouble.LOGIN),
       new Meaning(
           "NOPERM",
           Reason.REFUSED,
-          "the user lacks a permission; doctor prints the ACL line that is needed"),
+          "give this user the rights that \"holdfast doctor\" prints, run as a user that has all"),
       new Meaning(
           "WRONGTYPE",
           Reason.DAMAGED,
-          "a key with a lock's name holds something else; choose another holdfast.prefix"),
+          "choose another holdfast.prefix: a key with a lock's name holds something else"),
       new Meaning(
           "HOLDFAST",
           Reason.DAMAGED,
-          "it was left untouched; use a newer version of Holdfast, or another holdfast.prefix"));
+          "use a newer version of Holdfast, or another holdfast.prefix: the key was left untouched"));
 
   private RedisErrors() {}
 
@@ -94,17 +109,34 @@ final class RedisErrors {
    * @param refusal why the next connection could not be opened; null if it was not tried yet
    */
   static StoreException down(String store, @Nullable Throwable refusal) {
-    if (refusal != null
-        && answered(unwrap(refusal)) != null
-        && of(store, refusal) instanceof StoreException said
-        && said.notApplied()
-        && said.reason() != Reason.UNREACHABLE) {
-      return said;
+    if (refusal == null) {
+      return down(store);
     }
-    return down(store);
+    Throwable cause = unwrap(refusal);
+    ConnectionTrouble trouble = ConnectionTrouble.of(cause);
+    return new StoreException(
+        store + ": there is no connection just now: " + trouble.line(),
+        answered(cause) == null ? Reason.UNREACHABLE : trouble.reason(),
+        true,
+        cause);
   }
 
-  /** What a request fails with. */
+  /** What is told of a connection that was not made: no request of a lock was sent on it. */
+  static RuntimeException unconnected(String store, Throwable failure) {
+    Throwable cause = unwrap(failure);
+    if (cause instanceof StoreException || cause instanceof ConfigurationException) {
+      return (RuntimeException) cause;
+    }
+    RedisCommandExecutionException answered = answered(cause);
+    ConfigurationException unfit = answered == null ? null : unfit(store, answered);
+    if (unfit != null) {
+      return unfit;
+    }
+    ConnectionTrouble trouble = ConnectionTrouble.of(cause);
+    return new StoreException(store + ": " + trouble.line(), trouble.reason(), true, cause);
+  }
+
+  /** What a request fails with that was, or may have been, sent. */
   static RuntimeException of(String store, Throwable failure) {
     Throwable cause = unwrap(failure);
     if (cause instanceof StoreException || cause instanceof ConfigurationException) {
@@ -112,44 +144,76 @@ final class RedisErrors {
     }
     RedisCommandExecutionException answered = answered(cause);
     if (answered == null) {
-      SSLHandshakeException tls = find(SSLHandshakeException.class, cause);
-      if (tls != null) {
-        // there was no connection yet, and a person has to look at the certificates
-        return new StoreException(
-            store + ": TLS failed: " + tls.getMessage() + "; " + TLS, Reason.REFUSED, true, cause);
-      }
-      String found =
-          Objects.requireNonNullElse(cause.getMessage(), cause.getClass().getSimpleName());
       return new StoreException(
-          store + ": " + found
-              + "; check that the server runs and that address, port and TLS are right",
+          store + ": " + ConnectionTrouble.of(cause).words() + "; " + LOGS,
           Reason.UNREACHABLE,
           false,
           cause);
     }
-    String message = Objects.requireNonNullElse(answered.getMessage(), "an error without a text");
+    ConfigurationException unfit = unfit(store, answered);
+    if (unfit != null) {
+      return unfit;
+    }
+    String message = message(answered);
+    String words = ConnectionTrouble.firstWords(message);
+    Meaning meaning = meaning(message);
+    if (meaning == null) {
+      return new StoreException(
+          store + ": " + words + "; read the server's log: it refused the request",
+          Reason.REFUSED,
+          false,
+          answered);
+    }
+    boolean late = meaning.code.equals("NOPERM") && message.contains("script");
+    return new StoreException(
+        store + ": " + words + "; " + meaning.advice, meaning.reason, !late, answered);
+  }
+
+  private static String message(RedisCommandExecutionException answered) {
+    return Objects.requireNonNullElse(answered.getMessage(), "an error without a text");
+  }
+
+  /** Returns what is to be told if the server is not fit for locks; null if that is not it. */
+  private static @Nullable ConfigurationException unfit(
+      String store, RedisCommandExecutionException answered) {
+    String message = message(answered);
     if (message.contains(TOO_OLD)) {
       return new ConfigurationException(
           "Redis 7.0 or newer, or Valkey, is needed", store, answered);
     }
-    if (hasCode(message, NARROW)) {
-      return new ConfigurationException(
-          "a server is needed whose Lua packs numbers of 64 bits: the usual 64-bit builds of Redis do",
-          store,
-          answered);
-    }
-    for (Meaning meaning : MEANINGS) {
-      if (hasCode(message, meaning.code)) {
-        boolean late = meaning.code.equals("NOPERM") && message.contains("script");
-        return new StoreException(
-            store + ": " + message + "; " + meaning.advice, meaning.reason, !late, answered);
-      }
-    }
-    return new StoreException(
-        store + ": " + message + "; the server refused the request",
-        Reason.REFUSED,
-        false,
-        answered);
+    return hasCode(message, NARROW)
+        ? new ConfigurationException(
+            "a server is needed whose Lua packs numbers of 64 bits: the usual 64-bit builds of Redis do",
+            store,
+            answered)
+        : null;
+  }
+
+  /** Returns what an error means; null if its code is not known. */
+  static @Nullable Meaning meaning(String message) {
+    return MEANINGS.stream()
+        .filter(each -> hasCode(message, each.code))
+        .findFirst()
+        .orElse(null);
+  }
+
+  /** Says whether a key with a lock's name holds what was never a lock, of this version or another one. */
+  static boolean isForeign(Throwable failure) {
+    RedisCommandExecutionException answered = answered(unwrap(failure));
+    return answered != null
+        && (hasCode(message(answered), "WRONGTYPE") || message(answered).contains(NOT_OURS));
+  }
+
+  /** Says what went wrong, and what was said of it, if anything was. */
+  static String because(String what, @Nullable Throwable cause) {
+    return cause == null ? what : what + ": " + cause.getMessage();
+  }
+
+  /** Returns what a failure of a store says, without the store's name. */
+  static String words(String store, Throwable failure) {
+    String message = String.valueOf(unwrap(failure).getMessage());
+    String name = store + ": ";
+    return message.startsWith(name) ? message.substring(name.length()) : message;
   }
 
   /** Says whether the server knows no such command, or does not permit it to us. */
@@ -174,15 +238,15 @@ final class RedisErrors {
     return known ? words : null;
   }
 
-  /** Lets a stage fail with a failure of ours. */
-  static <T extends @Nullable Object> CompletionStage<T> mapped(
+  /** Lets a stage that connects fail with a failure of ours. */
+  static <T extends @Nullable Object> CompletionStage<T> connecting(
       String store, CompletionStage<T> stage) {
     CompletableFuture<T> answer = new CompletableFuture<>();
     stage.whenComplete((value, failure) -> {
       if (failure == null) {
         answer.complete(value);
       } else {
-        answer.completeExceptionally(of(store, failure));
+        answer.completeExceptionally(unconnected(store, failure));
       }
     });
     return answer;
@@ -198,14 +262,19 @@ final class RedisErrors {
     return find(RedisCommandExecutionException.class, failure);
   }
 
-  private static <E> @Nullable E find(Class<E> kind, Throwable failure) {
-    for (Throwable each = failure; each != null; each = each.getCause()) {
+  /** Looks for an exception among the causes, and beside them, where there is what each of several servers said. */
+  static <E> @Nullable E find(Class<E> kind, Throwable failure) {
+    return find(kind, failure, Collections.newSetFromMap(new IdentityHashMap<>()));
+  }
+
+  private static <E> @Nullable E find(Class<E> kind, Throwable failure, Set<Throwable> seen) {
+    // causes may form a cycle
+    for (Throwable each = failure; each != null && seen.add(each); each = each.getCause()) {
       if (kind.isInstance(each)) {
         return kind.cast(each);
       }
       for (Throwable other : each.getSuppressed()) {
-        // what each of several servers said
-        E found = find(kind, other);
+        E found = find(kind, other, seen);
         if (found != null) {
           return found;
         }

@@ -4,6 +4,7 @@ package io.holdfast.redis;
 import io.holdfast.spi.DurationText;
 import io.holdfast.spi.StoreRuntime;
 import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulConnection;
@@ -152,7 +153,7 @@ final class RedisLine<C extends StatefulConnection<byte[], byte[]>> {
   }
 
   private static RedisException silent(Duration longest) {
-    return new RedisException(
+    return new RedisCommandTimeoutException(
         "connected, but the server has not answered within " + DurationText.of(longest));
   }
 

@@ -97,7 +97,7 @@ final class RedisLink implements RedisRoute {
     // both at once: each is a round trip or two
     CompletionStage<?> subscribed = messages.open();
     connector.watch(runtime, this::moved);
-    return RedisErrors.<@Nullable Void>mapped(
+    return RedisErrors.<@Nullable Void>connecting(
         store, node.open().thenCombine(subscribed, (one, other) -> null));
   }
 

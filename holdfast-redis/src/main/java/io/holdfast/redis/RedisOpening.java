@@ -4,6 +4,7 @@ package io.holdfast.redis;
 import io.holdfast.Scheduler.Scheduled;
 import io.holdfast.spi.DurationText;
 import io.holdfast.spi.StoreRuntime;
+import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulConnection;
 import java.time.Duration;
@@ -101,7 +102,7 @@ final class RedisOpening<C extends StatefulConnection<?, ?>> {
       Runnable late = () -> {
         if (counts()) {
           String message = "the client has not connected within " + DurationText.of(longest);
-          then.opened(null, new RedisException(message));
+          then.opened(null, new RedisCommandTimeoutException(message));
         }
       };
       return runtime.scheduler().schedule(late, longest.toNanos());

@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -45,6 +46,7 @@ final class RedlockAdmin {
     return askAll(
             node -> servers.get(node).inspect(name),
             view -> view.failure() == null,
+            RedlockView::failure,
             RedlockView.failed(RedlockVoters.votedAlready()))
         .thenApply(views -> RedlockView.together(name.name(), views));
   }
@@ -54,6 +56,7 @@ final class RedlockAdmin {
     return askAll(
             node -> servers.get(node).evict(name, number),
             reply -> reply.has() != Has.UNKNOWN,
+            RedlockReply::failure,
             RedlockReply.unknown(RedlockVoters.votedAlready()))
         .thenApply(
             replies -> replies.stream().anyMatch(reply -> reply != null && reply.has() == Has.YES));
@@ -62,10 +65,14 @@ final class RedlockAdmin {
   /**
    * Asks all nodes; waits for all of them, within reason, and fails if less than a majority answers.
    *
+   * @param failed returns why a node did not answer; null if that is not known
    * @param nothing stands for the answer of a node whose name leads to another one's server just now
    */
   private <V> CompletionStage<List<@Nullable V>> askAll(
-      IntFunction<CompletionStage<V>> question, Predicate<V> answers, V nothing) {
+      IntFunction<CompletionStage<V>> question,
+      Predicate<V> answers,
+      Function<V, @Nullable Throwable> failed,
+      V nothing) {
     int nodes = servers.size();
     RedlockRound<V, List<@Nullable V>> round =
         new RedlockRound<>(context.runtime(), nodes, (votes, over) -> over ? votes : null);
@@ -84,12 +91,51 @@ final class RedlockAdmin {
       long answered =
           votes.stream().filter(vote -> vote != null && answers.test(vote)).count();
       if (answered < context.rule().majority()) {
-        throw new StoreException(
-            context.store() + ": no majority of the nodes answers", Reason.UNREACHABLE, true, null);
+        throw tooFew(answered, failures(votes, failed));
       }
       return votes;
     });
   }
+
+  private static <V> List<Throwable> failures(
+      List<@Nullable V> votes, Function<V, @Nullable Throwable> failed) {
+    List<Throwable> failures = new ArrayList<>();
+    for (V vote : votes) {
+      Throwable failure = vote == null ? null : failed.apply(vote);
+      if (failure != null) {
+        failures.add(failure);
+      }
+    }
+    return failures;
+  }
+
+  /** Where a node has another program's key, it has answered: that is told if no other answer is missing. */
+  private StoreException tooFew(long answered, List<Throwable> failures) {
+    List<Throwable> foreign = failures.stream().filter(RedisErrors::isForeign).toList();
+    if (answered + foreign.size() >= context.rule().majority()) {
+      Throwable first = foreign.get(0);
+      return new StoreException(
+          context.store() + ": " + first.getMessage(), Reason.DAMAGED, true, first);
+    }
+    Throwable first = failures.stream()
+        .filter(each -> !RedisErrors.isForeign(each))
+        .findFirst()
+        .orElse(null);
+    return new StoreException(
+        RedisErrors.because(context.store() + ": no majority of the nodes answers", first),
+        Reason.UNREACHABLE,
+        true,
+        first);
+  }
+
+  /**
+   * A part of a node's listing.
+   *
+   * @param names null if it did not answer
+   * @param failure why not
+   */
+  private record Part(
+      RedisAdmin.@Nullable Names names, @Nullable Throwable failure) {}
 
   /**
    * A part of the names of each node that has answered all the time, and then a look at them. A lock is at a majority of the
@@ -100,38 +146,40 @@ final class RedlockAdmin {
         .orElseGet(() -> Collections.nCopies(servers.size(), BEGIN));
     return askAll(
             node -> names(walkers.get(node), prefix, places.get(node)),
-            Optional::isPresent,
-            Optional.empty())
+            part -> part.names != null,
+            Part::failure,
+            new Part(null, RedlockVoters.votedAlready()))
         .thenCompose(this::read);
   }
 
-  private static CompletionStage<Optional<RedisAdmin.Names>> names(
-      RedisAdmin walker, String prefix, String place) {
+  private static CompletionStage<Part> names(RedisAdmin walker, String prefix, String place) {
     return switch (place) {
-      case LOST -> CompletableFuture.completedFuture(Optional.empty());
-      case END -> CompletableFuture.completedFuture(Optional.of(NOTHING));
+      case LOST -> CompletableFuture.completedFuture(new Part(null, null));
+      case END -> CompletableFuture.completedFuture(new Part(NOTHING, null));
       default ->
         walker
             .names(prefix, place.equals(BEGIN) ? Optional.empty() : Optional.of(place))
-            .handle((names, failure) -> Optional.ofNullable(names));
+            .handle((names, failure) ->
+                new Part(names, failure == null ? null : RedlockServer.unwrap(failure)));
     };
   }
 
-  private CompletionStage<LockPage> read(List<@Nullable Optional<RedisAdmin.Names>> parts) {
+  private CompletionStage<LockPage> read(List<@Nullable Part> parts) {
     Set<LockKey> names = new LinkedHashSet<>();
     List<String> places = new ArrayList<>();
-    for (Optional<RedisAdmin.Names> part : parts) {
-      if (part == null || part.isEmpty()) {
+    for (Part part : parts) {
+      RedisAdmin.Names found = part == null ? null : part.names;
+      if (found == null) {
         places.add(LOST);
       } else {
-        names.addAll(part.get().names());
-        places.add(part.get().next().orElse(END));
+        names.addAll(found.names());
+        places.add(found.next().orElse(END));
       }
     }
     boolean isEnd = places.stream().allMatch(place -> place.equals(LOST) || place.equals(END));
     List<CompletableFuture<Optional<LockInfo>>> infos = new ArrayList<>();
     for (LockKey name : names) {
-      infos.add(inspect(name).toCompletableFuture());
+      infos.add(RedisAdmin.ours(inspect(name)).toCompletableFuture());
     }
     return CompletableFuture.allOf(infos.toArray(CompletableFuture[]::new))
         .thenApply(all -> new LockPage(

@@ -295,6 +295,7 @@ final class RedlockClaims {
     }
     Reason reason =
         failed.cause() instanceof StoreException known ? known.reason() : Reason.UNREACHABLE;
-    return new StoreException(what, reason, failed.notApplied(), failed.cause());
+    return new StoreException(
+        RedisErrors.because(what, failed.cause()), reason, failed.notApplied(), failed.cause());
   }
 }

@@ -65,8 +65,8 @@ final class RedlockDoctor {
             List.of(new Finding(
                 Level.PROBLEM,
                 "node " + server.address(),
-                "it cannot be used: " + RedlockServer.unwrap(failure).getMessage(),
-                "start it, or let it be reached; a majority of the nodes must be")),
+                "it cannot be used: " + RedisErrors.words(server.link().node().describe(), failure),
+                "see to it: a majority of the nodes must be there")),
             Version.UNKNOWN,
             -1,
             ""));

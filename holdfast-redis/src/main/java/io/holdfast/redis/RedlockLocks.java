@@ -156,7 +156,8 @@ final class RedlockLocks {
       Reason reason =
           verdict.failure instanceof StoreException failed ? failed.reason() : Reason.UNREACHABLE;
       throw new StoreException(
-          context.store() + ": no majority of the nodes confirmed the end",
+          RedisErrors.because(
+              context.store() + ": no majority of the nodes confirmed the end", verdict.failure),
           reason,
           false,
           verdict.failure);

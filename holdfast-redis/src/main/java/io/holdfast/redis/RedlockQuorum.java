@@ -288,7 +288,7 @@ final class RedlockQuorum {
     Throwable first = failures.get(0);
     Reason reason = first instanceof StoreException known ? known.reason() : Reason.UNREACHABLE;
     return new StoreException(
-        store + ": no majority of the nodes can be used; " + first.getMessage(),
+        store + ": no majority of the nodes can be used: " + first.getMessage(),
         reason,
         true,
         first);

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.redis.ConnectionTrouble.OverTls;
+import io.holdfast.spi.StoreException;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.RedisConnectionException;
+import io.lettuce.core.RedisException;
+import io.netty.channel.ConnectTimeoutException;
+import io.netty.handler.ssl.NotSslRecordException;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.NoRouteToHostException;
+import java.net.SocketException;
+import java.net.UnknownHostException;
+import java.nio.channels.ClosedChannelException;
+import java.util.Objects;
+import java.util.concurrent.CompletionException;
+import java.util.stream.Stream;
+import javax.net.ssl.SSLHandshakeException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What the driver's exceptions, of its own and of the system's transports, are told as. */
+class ConnectionTroubleTest {
+  private static final String START = "; start the server, or correct host and port in the address";
+  private static final String HOST =
+      "; correct the host's name in the address, or let this machine's name service know it";
+  private static final String SILENT =
+      "; find out whether this server answers its other clients, is of the kind that the address names, and is not behind a firewall";
+  private static final String OURS =
+      "; show the server a certificate that it trusts (holdfast.tls-cert and holdfast.tls-key)";
+
+  private static Throwable unable(Throwable cause) {
+    return new CompletionException(new RedisConnectionException(
+        "Unable to connect to redis.example/<unresolved>:6379", new CompletionException(cause)));
+  }
+
+  private static Throwable closedInHandshake() {
+    ClosedChannelException closed = new ClosedChannelException();
+    closed.addSuppressed(
+        new SSLHandshakeException("Connection closed while SSL/TLS handshake was in progress"));
+    return new OverTls(closed);
+  }
+
+  static Stream<Arguments> unanswered() {
+    return Stream.of(
+        Arguments.of(
+            new ConnectException("Connection refused: redis.example/10.0.0.1:6379"),
+            Reason.UNREACHABLE,
+            "Connection refused: redis.example:6379" + START),
+        Arguments.of(
+            new ConnectException("Connection refused: /[0:0:0:0:0:0:0:1]:6379"),
+            Reason.UNREACHABLE,
+            "Connection refused: [0:0:0:0:0:0:0:1]:6379" + START),
+        Arguments.of(
+            new ConnectException(
+                "finishConnect(..) failed with error(-111): Connection refused: /10.0.0.1:6379"),
+            Reason.UNREACHABLE,
+            "Connection refused: 10.0.0.1:6379" + START),
+        Arguments.of(
+            new NoRouteToHostException("No route to host: /10.0.0.1:6379"),
+            Reason.UNREACHABLE,
+            "No route to host: 10.0.0.1:6379" + START),
+        Arguments.of(
+            new UnknownHostException("redis.example: Name or service not known"),
+            Reason.UNREACHABLE,
+            "unknown host redis.example" + HOST),
+        Arguments.of(
+            new UnknownHostException("Failed to resolve 'redis.example' [A(1)] after 2 queries "),
+            Reason.UNREACHABLE,
+            "unknown host redis.example" + HOST),
+        Arguments.of(
+            new ConnectTimeoutException("connection timed out after 2000 ms: /10.0.0.1:6379"),
+            Reason.UNREACHABLE,
+            "connection timed out after 2000 ms: 10.0.0.1:6379" + SILENT),
+        Arguments.of(
+            new NotSslRecordException("not an SSL/TLS record: 2d455252"),
+            Reason.REFUSED,
+            "not an SSL/TLS record; switch TLS on in the server, or write the address without it (redis://, or no holdfast.tls)"),
+        Arguments.of(
+            new NotSslRecordException("not an SSL/TLS record: 48545450"),
+            Reason.UNREACHABLE,
+            "not an SSL/TLS record; correct host and port in the address: what answers there is another kind of server"),
+        Arguments.of(
+            new OverTls(new RedisCommandTimeoutException("Connection initialization timed out")),
+            Reason.UNREACHABLE,
+            "Connection initialization timed out; find out whether this server speaks TLS, answers its other clients, and is not behind a firewall"),
+        Arguments.of(
+            closedInHandshake(),
+            Reason.UNREACHABLE,
+            "Connection closed while SSL/TLS handshake was in progress"
+                + "; read the server's log, or correct host and port in the address if this is another kind of server"),
+        Arguments.of(
+            new SSLHandshakeException("Received fatal alert: certificate_required"),
+            Reason.REFUSED,
+            "TLS failed: Received fatal alert: certificate_required" + OURS),
+        Arguments.of(
+            new SSLHandshakeException("a.b.ValidatorException: NotAfter: long ago"),
+            Reason.REFUSED,
+            "TLS failed: NotAfter: long ago; let the driver trust the server's certificate (holdfast.tls-ca),"
+                + " which must be for the host that the address names"),
+        Arguments.of(
+            new SocketException("Connection reset"),
+            Reason.UNREACHABLE,
+            "Connection reset; ask for TLS in the address if the server wants it, else read its log,"
+                + " or correct host and port in the address"),
+        Arguments.of(
+            new RedisException("the store is closed"), Reason.UNREACHABLE, "the store is closed"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("unanswered")
+  void connectionThatWasNotMade_isToldByItsCause(Throwable cause, Reason reason, String line) {
+    StoreException told = (StoreException) RedisErrors.unconnected("redis://x", unable(cause));
+    assertThat(told).hasMessage("redis://x: " + line);
+    assertThat(told.reason()).isEqualTo(reason);
+    assertThat(told.notApplied()).isTrue();
+  }
+
+  static Stream<Arguments> answers() {
+    return Stream.of(
+        Arguments.of(
+            "ERR max number of clients reached",
+            Reason.UNREACHABLE,
+            "ERR max number of clients reached; wait until other clients leave, or raise the server's maxclients"),
+        Arguments.of(
+            "LOADING Redis is loading the dataset in memory",
+            Reason.UNREACHABLE,
+            "LOADING Redis is loading the dataset in memory; wait until the server has loaded its data"),
+        Arguments.of(
+            "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk."
+                + " Commands that may modify the data set are disabled",
+            Reason.FULL,
+            "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk"
+                + "; see to the server's disk: until it can write there, the server takes no writes"),
+        Arguments.of(
+            "ERR unknown command 'HELLO', with args beginning with: '3' ",
+            Reason.REFUSED,
+            "ERR unknown command 'HELLO'; correct host and port in the address: what answers there is another kind of server"),
+        Arguments.of(
+            "ERR what do you mean",
+            Reason.UNREACHABLE,
+            "ERR what do you mean; read the server's log, or correct host and port in the address if this is another kind of server"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("answers")
+  void serverThatSaidNo_isTold(String error, Reason reason, String line) {
+    Throwable cause = unable(new RedisCommandExecutionException(error));
+    assertThat(RedisErrors.unconnected("redis://x", cause)).hasMessage("redis://x: " + line);
+    StoreException down = RedisErrors.down("redis://x", cause);
+    assertThat(down).hasMessage("redis://x: there is no connection just now: " + line);
+    assertThat(down.reason()).isEqualTo(reason);
+    assertThat(down.notApplied()).isTrue();
+  }
+
+  /** A certificate may be in order when the next connection is tried: who waits goes on waiting. */
+  @Test
+  void connectionThatIsNotThereNow_isToldByItsCause() {
+    StoreException down = RedisErrors.down(
+        "redis://x",
+        unable(new SSLHandshakeException("Received fatal alert: certificate_required")));
+    assertThat(down)
+        .hasMessage(
+            "redis://x: there is no connection just now: TLS failed: Received fatal alert: certificate_required"
+                + OURS);
+    assertThat(down.reason()).isEqualTo(Reason.UNREACHABLE);
+    assertThat(down.notApplied()).isTrue();
+  }
+
+  /** A request that may have been sent may have been applied, whatever its connection broke of. */
+  @Test
+  void requestThatMayHaveBeenSent_isUnknown() {
+    for (Exception each : new Exception[] {
+      new RedisException("Connection closed"),
+      new IOException("Broken pipe"),
+      new ConnectException("Connection refused: /10.0.0.1:6379"),
+      new SSLHandshakeException("Received fatal alert: certificate_required"),
+      new RedisCommandTimeoutException("Command timed out")
+    }) {
+      StoreException told = (StoreException) RedisErrors.of("redis://x", each);
+      assertThat(told.notApplied()).as("%s", each).isFalse();
+      assertThat(Objects.requireNonNull(told.getMessage()))
+          .endsWith("; find out from the server's log why the connection broke");
+    }
+  }
+
+  @Test
+  void causesThatFormACycle_endSomewhere() {
+    RedisException one = new RedisException("one");
+    RedisException other = new RedisException("other", one);
+    one.initCause(other);
+    assertThat(RedisErrors.unconnected("redis://x", other)).hasMessageStartingWith("redis://x: o");
+  }
+}

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.holdfast.AcquireUnknownException;
+import io.holdfast.Holdfast;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.spi.StoreAddress;
+import io.holdfast.spi.StoreException;
+import io.holdfast.testkit.Await;
+import io.holdfast.testkit.process.Certificates;
+import io.holdfast.testkit.process.LazyServer;
+import io.holdfast.testkit.process.ServerProcess;
+import io.holdfast.testkit.process.WrongServer;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What is said when there is no connection: the cause in the driver's or the server's words, and what to do, on one line. */
+@Tag("stores")
+class RedisConnectionErrorsTest {
+  private static final String PASSWORD = "gUessed-7";
+
+  private static final String START = "; start the server, or correct host and port in the address";
+  private static final String HOST =
+      "; correct the host's name in the address, or let this machine's name service know it";
+  private static final String SILENT =
+      "; find out whether this server answers its other clients, is of the kind that the address names, and is not behind a firewall";
+  private static final String SILENT_TO_TLS =
+      "; find out whether this server speaks TLS, answers its other clients, and is not behind a firewall";
+  private static final String HUNG_UP_ON_PLAIN_TEXT =
+      "; ask for TLS in the address if the server wants it, else read its log, or correct host and port in the address";
+  private static final String ANOTHER_KIND =
+      "; correct host and port in the address: what answers there is another kind of server";
+  private static final String NOT_TLS =
+      "; switch TLS on in the server, or write the address without it (redis://, or no holdfast.tls)";
+  private static final String LOGIN = "; correct user and password in the address";
+  private static final String SENTINELS_LOGIN =
+      "; correct holdfast.sentinel-user and holdfast.sentinel-password in the address";
+  private static final String RIGHTS =
+      "; give this user the rights that \"holdfast doctor\" prints, run as a user that has all";
+
+  private static final String TIMED_OUT = "Connection initialization timed out after 4 second(s)";
+
+  @TempDir
+  @SuppressWarnings("NullAway.Init")
+  private static Path folder;
+
+  private static @Nullable Certificates certificates;
+  private static final int TLS_PORT = ServerProcess.freePort();
+
+  /** Of a group of nodes each is reached at an address of its own. */
+  @RegisterExtension
+  static final LazyServer<RedisServer> CLOSED = new LazyServer<>(() ->
+      RedisServer.with("--appendonly", "no", "--bind", "127.0.0.1", "127.0.0.2", "127.0.0.3"));
+
+  @RegisterExtension
+  static final LazyServer<RedisServer> TLS = new LazyServer<>(() -> RedisServer.with(
+      "--appendonly",
+      "no",
+      "--tls-port",
+      Integer.toString(TLS_PORT),
+      "--tls-cert-file",
+      certificates().file("server.pem"),
+      "--tls-key-file",
+      certificates().file("server.key"),
+      "--tls-ca-cert-file",
+      certificates().file("ca.pem"),
+      "--tls-auth-clients",
+      "no"));
+
+  private final List<WrongServer> wrong = new ArrayList<>();
+
+  /** How servers are found. */
+  private enum Kind {
+    REDIS("redis"),
+    SENTINEL("redis-sentinel"),
+    CLUSTER("redis-cluster"),
+    REDLOCK("redlock");
+
+    private final String scheme;
+
+    Kind(String scheme) {
+      this.scheme = scheme;
+    }
+
+    /** Returns an address; which of a group's nodes is told of is not certain. */
+    String at(String user, Supplier<String> hostAndPort, String... parameters) {
+      StringBuilder uri = new StringBuilder(scheme + "://" + user + hostAndPort.get());
+      if (this == REDLOCK) {
+        uri.append(',').append(hostAndPort.get()).append(',').append(hostAndPort.get());
+      }
+      if (this == SENTINEL) {
+        uri.append("/mymaster");
+      }
+      // an error must not be overtaken by a time-out of a machine that stands still
+      uri.append(uri.indexOf("?") < 0 ? '?' : '&').append("holdfast.connect-timeout=4s");
+      for (String each : parameters) {
+        uri.append('&').append(each);
+      }
+      return uri.toString();
+    }
+
+    String told(String words) {
+      return switch (this) {
+        case REDIS -> ": " + words;
+        case SENTINEL -> ": no sentinel answers: " + words;
+        case CLUSTER -> " (HOST:PORT): " + words;
+        case REDLOCK -> ": no majority of the nodes can be used: node HOST:PORT: " + words;
+      };
+    }
+  }
+
+  private static synchronized Certificates certificates() {
+    Certificates issued = certificates;
+    if (issued == null) {
+      issued = new Certificates(folder);
+      issued.issue("server", "ip:127.0.0.1");
+      certificates = issued;
+    }
+    return issued;
+  }
+
+  @AfterEach
+  void hangUp() throws IOException {
+    for (WrongServer each : wrong) {
+      each.close();
+    }
+  }
+
+  private Supplier<String> each(Supplier<WrongServer> open) {
+    return () -> {
+      WrongServer server = open.get();
+      wrong.add(server);
+      return "127.0.0.1:" + server.port();
+    };
+  }
+
+  private static String closed() {
+    return "127.0.0.1:" + ServerProcess.freePort();
+  }
+
+  private static Supplier<String> names(RedisServer server) {
+    int[] next = {1};
+    return () -> "127.0.0." + next[0]++ + ":" + server.port();
+  }
+
+  private static String alike(String message) {
+    return message.replaceAll("127\\.0\\.0\\.\\d:\\d+", "HOST:PORT");
+  }
+
+  private static StoreUnavailableException failure(String uri) {
+    StoreUnavailableException told = catchThrowableOfType(
+        StoreUnavailableException.class,
+        () -> Holdfast.builder()
+            .store(uri)
+            .requestTimeout(Duration.ofSeconds(20))
+            .build()
+            .close());
+    assertThat(told).as("the first contact with %s", uri).isNotNull();
+    return told;
+  }
+
+  private static String message(Throwable told) {
+    return Objects.requireNonNull(told.getMessage());
+  }
+
+  /** What the first contact is told, without the address. */
+  private static String told(String uri, Reason... reason) {
+    StoreUnavailableException told = failure(uri);
+    assertThat(told.reason()).isIn((Object[]) reason);
+    assertThat(told).hasCauseInstanceOf(StoreException.class);
+    assertThat(((StoreException) Objects.requireNonNull(told.getCause())).notApplied())
+        .isTrue();
+    String begin = "store " + StoreAddress.parse(uri);
+    assertThat(message(told)).startsWith(begin).doesNotContain(PASSWORD);
+    return alike(message(told).substring(begin.length()));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void closedPort(Kind kind) {
+    assertThat(told(kind.at("", RedisConnectionErrorsTest::closed), Reason.UNREACHABLE))
+        .isEqualTo(kind.told("Connection refused: HOST:PORT" + START));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void unknownHost(Kind kind) {
+    int[] port = {1};
+    String uri = kind.at("", () -> "db.holdfast.invalid:" + port[0]++);
+    assertThat(told(uri, Reason.UNREACHABLE).replaceAll("db\\.holdfast\\.invalid:\\d", "HOST:PORT"))
+        .isEqualTo(kind.told("unknown host db.holdfast.invalid" + HOST));
+  }
+
+  private static void login(RedisServer server) {
+    server.call(redis -> redis.dispatch(
+        CommandType.ACL,
+        new StatusOutput<>(StringCodec.UTF8),
+        new CommandArgs<>(StringCodec.UTF8)
+            .add("SETUSER")
+            .add("poor")
+            .add("on")
+            .add(">" + PASSWORD)
+            .add("allkeys")
+            .add("allchannels")
+            .add("+@all")
+            .add("-evalsha")));
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SENTINEL")
+  void wrongPassword(Kind kind) {
+    String uri = kind.at("me:" + PASSWORD + "@", names(CLOSED.get()));
+    assertThat(told(uri, Reason.REFUSED))
+        .isEqualTo(
+            kind.told("WRONGPASS invalid username-password pair or user is disabled" + LOGIN));
+  }
+
+  @Test
+  void sentinelsPassword() {
+    String uri = Kind.SENTINEL.at(
+        "",
+        names(CLOSED.get()),
+        "holdfast.sentinel-user=me",
+        "holdfast.sentinel-password=" + PASSWORD);
+    assertThat(told(uri, Reason.REFUSED))
+        .isEqualTo(
+            ": the sentinel says WRONGPASS invalid username-password pair or user is disabled"
+                + SENTINELS_LOGIN);
+  }
+
+  @Test
+  void noPassword() {
+    try (RedisServer server = RedisServer.forgetful()) {
+      server.call(redis -> redis.configSet("requirepass", PASSWORD));
+      String needed = "NOAUTH HELLO must be called with the client already authenticated";
+      assertThat(told(Kind.REDIS.at("", names(server)), Reason.REFUSED))
+          .isEqualTo(": " + needed + "; write USER:PASSWORD@ before the host in the address");
+      assertThat(told(Kind.SENTINEL.at("", names(server)), Reason.REFUSED))
+          .isEqualTo(": the sentinel says " + needed + SENTINELS_LOGIN);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"REDIS", "REDLOCK"})
+  void missingRight(Kind kind) {
+    login(CLOSED.get());
+    String uri = kind.at("poor:" + PASSWORD + "@", names(CLOSED.get()));
+    assertThat(told(uri, Reason.REFUSED))
+        .isEqualTo(
+            kind.told("NOPERM User poor has no permissions to run the 'evalsha' command" + RIGHTS));
+  }
+
+  @Test
+  void serverThatIsNoSentinel() {
+    assertThat(told(Kind.SENTINEL.at("", names(CLOSED.get())), Reason.REFUSED))
+        .isEqualTo(": ERR unknown command 'SENTINEL'" + ANOTHER_KIND);
+  }
+
+  @Test
+  void serverThatIsNoNodeOfACluster() {
+    assertThat(told(Kind.CLUSTER.at("", names(CLOSED.get())), Reason.REFUSED))
+        .isEqualTo(
+            " (HOST:PORT): ERR This instance has cluster support disabled; write redis://: this server is no node of a cluster");
+  }
+
+  /** It waits for the end of a line, and answers if there is one in what begins TLS. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "REDLOCK")
+  void tlsTowardsPlainText(Kind kind) {
+    String uri = kind.at("", names(CLOSED.get()), "holdfast.tls=true");
+    String over = kind == Kind.REDIS
+        ? uri.replace("redis:", "rediss:").replace("&holdfast.tls=true", "")
+        : uri;
+    assertThat(told(over, Reason.UNREACHABLE, Reason.REFUSED))
+        .isIn(kind.told("not an SSL/TLS record" + NOT_TLS), kind.told(TIMED_OUT + SILENT_TO_TLS));
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "REDLOCK")
+  void plainTextTowardsTls(Kind kind) {
+    assertThat(TLS.get().port()).isNotEqualTo(TLS_PORT);
+    assertThat(told(kind.at("", () -> "127.0.0.1:" + TLS_PORT), Reason.UNREACHABLE))
+        .isIn(
+            kind.told("Connection reset" + HUNG_UP_ON_PLAIN_TEXT),
+            kind.told("Connection closed prematurely" + HUNG_UP_ON_PLAIN_TEXT));
+  }
+
+  @Test
+  void certificateOfAnUnknownAuthority() {
+    assertThat(TLS.get().port()).isNotEqualTo(TLS_PORT);
+    assertThat(told("rediss://127.0.0.1:" + TLS_PORT, Reason.REFUSED))
+        .isEqualTo(
+            ": TLS failed: unable to find valid certification path to requested target"
+                + "; let the driver trust the authority that issued the server's certificate (holdfast.tls-ca)");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void httpServer(Kind kind) {
+    assertThat(told(kind.at("", each(WrongServer::http)), Reason.UNREACHABLE))
+        .isEqualTo(kind.told("Invalid first byte: 72 (H)" + ANOTHER_KIND));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void mailServer(Kind kind) {
+    assertThat(told(kind.at("", each(WrongServer::greeting)), Reason.UNREACHABLE))
+        .isEqualTo(kind.told("Invalid first byte: 50 (2)" + ANOTHER_KIND));
+  }
+
+  @Test
+  void httpServer_throughTls() {
+    String uri = Kind.REDIS.at("", each(WrongServer::http)).replace("redis:", "rediss:");
+    assertThat(told(uri, Reason.UNREACHABLE)).isEqualTo(": not an SSL/TLS record" + ANOTHER_KIND);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void silentServer(Kind kind) {
+    assertThat(told(kind.at("", each(WrongServer::silent)), Reason.UNREACHABLE))
+        .isEqualTo(kind.told(TIMED_OUT + SILENT));
+  }
+
+  /** A connection for commands and one for messages are opened side by side; neither is tried again. */
+  @Test
+  void serverThatHangsUp_isTriedOnce() {
+    String uri = Kind.REDIS.at("", each(WrongServer::hangingUp));
+    assertThat(told(uri, Reason.UNREACHABLE))
+        .isIn(
+            ": Connection closed prematurely" + HUNG_UP_ON_PLAIN_TEXT,
+            ": Connection reset" + HUNG_UP_ON_PLAIN_TEXT);
+    assertThat(wrong.get(0).connections()).isEqualTo(2);
+  }
+
+  /** The next connection's failure is told, while there is none. */
+  @Test
+  void serverThatIsGone() {
+    try (RedisServer server = RedisServer.forgetful();
+        Holdfast client = Holdfast.connect(server.uri())) {
+      assertThat(client.lock("x").tryAcquire().orElseThrow().release()).isTrue();
+      server.kill();
+      String told = Await.present(
+          "it is told why", () -> refusal(client).filter(each -> each.contains("refused")));
+      assertThat(told)
+          .isEqualTo(
+              "store redis://HOST:PORT: there is no connection just now: Connection refused: HOST:PORT"
+                  + START);
+    }
+  }
+
+  private static Optional<String> refusal(Holdfast client) {
+    try {
+      throw new AssertionError("granted or busy: " + client.lock("x").tryAcquire());
+    } catch (StoreUnavailableException e) {
+      return Optional.of(alike(message(e)));
+    } catch (AcquireUnknownException e) {
+      // it was under way as the connection broke
+      return Optional.empty();
+    }
+  }
+
+  /** An application's client tells what it met, too. */
+  @Test
+  void givenClient() {
+    RedisClient client = RedisClient.create("redis://" + closed());
+    try {
+      StoreUnavailableException told = catchThrowableOfType(
+          StoreUnavailableException.class,
+          () -> Holdfast.builder().store(RedisStore.using(client)).build().close());
+      assertThat(alike(message(told)))
+          .isEqualTo(
+              "store redis (the application's client): Connection refused: HOST:PORT" + START);
+      assertThat(told.reason()).isEqualTo(Reason.UNREACHABLE);
+    } finally {
+      client.shutdown();
+    }
+  }
+}
