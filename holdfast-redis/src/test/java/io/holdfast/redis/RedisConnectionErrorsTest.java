@@ -8,6 +8,9 @@ import io.holdfast.AcquireUnknownException;
 import io.holdfast.Holdfast;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.spi.Finding;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.spi.StoreException;
 import io.holdfast.testkit.Await;
@@ -27,6 +30,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -379,6 +383,47 @@ class RedisConnectionErrorsTest {
     } catch (AcquireUnknownException e) {
       // it was under way as the connection broke
       return Optional.empty();
+    }
+  }
+
+  private static List<String> findings(String uri, Consumer<LockStore> then) {
+    RecordingStart start = new RecordingStart();
+    try (LockStore store = new RedisStoreFactory().open(StoreAddress.parse(uri))) {
+      store.start(start.runtime(), start);
+      Await.value(store.connect());
+      then.accept(store);
+      return Await.value(store.diagnose()).stream()
+          .filter(each -> each.level() == Finding.Level.PROBLEM)
+          .map(each -> alike(each.subject() + ": " + each.message() + " | " + each.advice()))
+          .toList();
+    }
+  }
+
+  @Test
+  void doctorOfANodeThatIsNotThere() {
+    String uri = "redlock://127.0.0.1:" + CLOSED.get().port() + ",127.0.0.1:"
+        + TLS.get().port() + "," + closed();
+    assertThat(findings(uri, store -> {}))
+        .contains("node HOST:PORT: it cannot be used: Connection refused: HOST:PORT" + START
+            + " | see to it: a majority of the nodes must be there");
+  }
+
+  @Test
+  void doctorOfAServerThatIsGone() {
+    try (RedisServer server = RedisServer.forgetful()) {
+      Consumer<LockStore> goes = store -> {
+        server.kill();
+        Await.until(
+            "it is tried again",
+            () -> Await.value(store
+                    .inspect(LockKey.of("x"))
+                    .handle((found, failure) -> failure == null ? "" : message(failure)))
+                .contains("refused"));
+      };
+      assertThat(findings(server.uri(), goes))
+          .contains(
+              "server: INFO was not answered: there is no connection just now: Connection refused: HOST:PORT"
+                  + START + " | see to this server");
     }
   }
 
