@@ -37,7 +37,13 @@ final class EtcdAdmin {
       .withSortOrder(GetOption.SortOrder.ASCEND)
       .build();
 
+  /** What comes right behind a key is the key and this. */
+  private static final ByteSequence NEXT = ByteSequence.from(new byte[1]);
+
   private final EtcdContext context;
+
+  /** A lock's first key, which says what is told of it. */
+  private record First(LockKey name, KeyValue key, EtcdValue value, long waiters) {}
 
   EtcdAdmin(EtcdContext context) {
     this.context = context;
@@ -49,8 +55,9 @@ final class EtcdAdmin {
         return CompletableFuture.completedFuture(Optional.empty());
       }
       KeyValue first = seen.getKvs().get(0);
+      EtcdValue value = EtcdValue.read(first.getKey(), first.getValue());
       return left(first.getLease())
-          .thenApply(left -> Optional.of(info(name, first, seen.getCount() - 1, left)));
+          .thenApply(left -> Optional.of(info(name, first, value, seen.getCount() - 1, left)));
     });
   }
 
@@ -61,8 +68,8 @@ final class EtcdAdmin {
         .thenApply(answer -> Duration.ofSeconds(Math.max(0, answer.getTTL())));
   }
 
-  private static LockInfo info(LockKey name, KeyValue first, long waiters, Duration left) {
-    EtcdValue value = EtcdValue.read(first.getKey(), first.getValue());
+  private static LockInfo info(
+      LockKey name, KeyValue first, EtcdValue value, long waiters, Duration left) {
     boolean kept = value.kind() == EtcdValue.Kind.KEPT;
     return new LockInfo(
         name.name(),
@@ -74,15 +81,22 @@ final class EtcdAdmin {
         (int) Math.min(Integer.MAX_VALUE, waiters));
   }
 
-  /** A page ends with a lock, not within one: the last lock of a range that was cut off is asked for by itself. */
+  /**
+   * A page ends with a lock, not within one: the last lock of a range that was cut off is asked for by itself. What is not
+   * ours is left out: a key that is no lock's, and a lock whose first key holds something else than a claim.
+   */
   CompletableFuture<LockPage> list(String prefix, Optional<String> page) {
     ByteSequence under = context.keys.under(prefix);
     // the keys of a lock end with a tab and the claim: behind them all is the name and what follows the tab
     ByteSequence from = page.map(
             name -> OptionsUtil.prefixEndOf(context.keys.queue(LockKey.of(name))))
         .orElse(under);
+    return list(from, OptionsUtil.prefixEndOf(under));
+  }
+
+  private CompletableFuture<LockPage> list(ByteSequence from, ByteSequence end) {
     GetOption option = GetOption.builder()
-        .withRange(OptionsUtil.prefixEndOf(under))
+        .withRange(end)
         .withSortField(GetOption.SortTarget.KEY)
         .withSortOrder(GetOption.SortOrder.ASCEND)
         .withLimit(PAGE)
@@ -93,7 +107,9 @@ final class EtcdAdmin {
         return infos(locks).thenApply(infos -> new LockPage(infos, Optional.empty()));
       }
       if (locks.isEmpty()) {
-        return CompletableFuture.completedFuture(new LockPage(List.of(), Optional.empty()));
+        // a page is continued behind a lock, and there is none
+        ByteSequence last = seen.getKvs().get(seen.getKvs().size() - 1).getKey();
+        return list(last.concat(NEXT), end);
       }
       LockKey last = new ArrayList<>(locks.keySet()).get(locks.size() - 1);
       return context.calls.get(context.keys.queue(last), ALL).thenCompose(whole -> {
@@ -112,33 +128,34 @@ final class EtcdAdmin {
     for (KeyValue each : seen.getKvs()) {
       context
           .keys
-          .place(each.getKey())
-          .ifPresent(place ->
-              locks.computeIfAbsent(place.name(), name -> new ArrayList<>()).add(each));
+          .name(each.getKey())
+          .ifPresent(
+              name -> locks.computeIfAbsent(name, empty -> new ArrayList<>()).add(each));
     }
     return locks;
   }
 
   private CompletableFuture<List<LockInfo>> infos(Map<LockKey, List<KeyValue>> locks) {
-    Map<LockKey, KeyValue> firsts = new LinkedHashMap<>();
+    List<First> firsts = new ArrayList<>();
     locks.forEach((name, keys) -> keys.stream()
         .min(Comparator.comparingLong(KeyValue::getCreateRevision))
-        .ifPresent(first -> firsts.put(name, first)));
+        .ifPresent(key -> EtcdValue.parse(key.getValue())
+            .ifPresent(value -> firsts.add(new First(name, key, value, keys.size() - 1L)))));
     Map<Long, Duration> left = new ConcurrentHashMap<>();
     List<CompletableFuture<?>> asked = new ArrayList<>();
-    firsts.values().stream()
-        .map(KeyValue::getLease)
+    firsts.stream()
+        .map(first -> first.key.getLease())
         .distinct()
         .forEach(lease -> asked.add(left(lease).thenAccept(time -> left.put(lease, time))));
-    return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new)).thenApply(nothing -> {
-      List<LockInfo> infos = new ArrayList<>();
-      firsts.forEach((name, first) -> infos.add(info(
-          name,
-          first,
-          locks.getOrDefault(name, List.of()).size() - 1L,
-          left.getOrDefault(first.getLease(), Duration.ZERO))));
-      return infos;
-    });
+    return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new))
+        .thenApply(nothing -> firsts.stream()
+            .map(first -> info(
+                first.name,
+                first.key,
+                first.value,
+                first.waiters,
+                left.getOrDefault(first.key.getLease(), Duration.ZERO)))
+            .toList());
   }
 
   /** Deletes the key that was seen, if it is still the first. */

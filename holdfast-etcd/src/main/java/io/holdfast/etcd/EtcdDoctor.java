@@ -186,7 +186,7 @@ final class EtcdDoctor {
                 subject,
                 "etcd " + status.getVersion() + (leads ? ", the leader" : "")
                     + (member.isLearner() ? ", a learner" : "") + ", "
-                    + status.getDbSize() / 1024 + " KiB",
+                    + amount(status.getDbSize()),
                 ""));
     status
         .getErrorList()
@@ -237,6 +237,16 @@ final class EtcdDoctor {
           return findings;
         })
         .exceptionally(failure -> List.of(unseen("alarms", failure)));
+  }
+
+  /** In the unit that fits: whole KiB rounded up, or tenths rounded down of what is larger. */
+  static String amount(long bytes) {
+    if (bytes < 1L << 20) {
+      return (bytes + 1023) / 1024 + " KiB";
+    }
+    boolean giant = bytes >= 1L << 30;
+    long unit = giant ? 1L << 30 : 1L << 20;
+    return bytes / unit + "." + bytes % unit * 10 / unit + (giant ? " GiB" : " MiB");
   }
 
   private static Throwable cause(Throwable failure) {

@@ -8,17 +8,15 @@ import io.grpc.StatusRuntimeException;
 import io.holdfast.ConfigurationException;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.spi.StoreException;
-import java.net.ConnectException;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
-import javax.net.ssl.SSLException;
-import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a failure means. What the server refuses when it looks at a request was not applied; a request that was under way
- * when its connection broke, or that the cluster gave up waiting for, may have been. So may one that is refused for want of
+ * What a failure means. What the server refuses when it looks at a request was not applied, nor is what had no connection to be
+ * sent on, as {@link ConnectionTrouble} says; a request that was under way when its connection broke, or that the cluster gave up waiting for, may have been. So may one that is refused for want of
  * space: until the alarm is raised, the members apply what does not fit, and say only then that it does not.
  */
 final class EtcdErrors {
@@ -31,13 +29,22 @@ final class EtcdErrors {
           "permission denied",
           Reason.REFUSED,
           true,
-          "the user's role needs readwrite on the keys that begin with holdfast.prefix"),
+          "give the user's role readwrite on the keys that begin with holdfast.prefix"),
       new Meaning(
           "authentication failed",
           Reason.REFUSED,
           true,
-          "user or password in the address is wrong"),
-      new Meaning("user name is empty", Reason.REFUSED, true, "write etcd://USER:PASSWORD@HOST"),
+          "correct user and password in the address"),
+      new Meaning(
+          "authentication is not enabled",
+          Reason.REFUSED,
+          true,
+          "leave user and password out of the address, or enable authentication in etcd"),
+      new Meaning(
+          "user name is empty",
+          Reason.REFUSED,
+          true,
+          "write USER:PASSWORD@ before the hosts in the address"),
       new Meaning("invalid auth token", Reason.UNREACHABLE, true, "the login is made again"),
       new Meaning("revision of auth store is old", Reason.UNREACHABLE, true, "it is asked again"),
       new Meaning(
@@ -88,29 +95,29 @@ final class EtcdErrors {
     if (cause instanceof StoreException || cause instanceof ConfigurationException) {
       return (RuntimeException) cause;
     }
-    String said = text(cause);
-    SSLException tls = find(SSLException.class, cause);
-    if (tls != null) {
-      // a handshake comes before the request; what fails later may have been applied
-      boolean early = find(SSLHandshakeException.class, cause) != null;
+    Optional<ConnectionTrouble> trouble = notSent(cause);
+    if (trouble.isPresent()) {
+      ConnectionTrouble told = trouble.get();
       return new StoreException(
-          store + ": TLS failed: " + tls.getMessage()
-              + "; holdfast.tls-ca names the authorities to trust, holdfast.tls-cert and holdfast.tls-key what we show",
-          early ? Reason.REFUSED : Reason.UNREACHABLE,
-          early,
+          store + ": " + told.line(),
+          told.isRefusal() ? Reason.REFUSED : Reason.UNREACHABLE,
+          true,
           cause);
     }
+    String said = text(cause);
     for (Meaning each : MEANINGS) {
       if (said.contains(each.words)) {
         return new StoreException(
             store + ": " + said + "; " + each.advice, each.reason, each.notApplied, cause);
       }
     }
-    if (find(ConnectException.class, cause) != null) {
-      return new StoreException(
-          store + ": no member answers; it is being tried on", Reason.UNREACHABLE, true, cause);
-    }
     return new StoreException(store + ": " + said, Reason.UNREACHABLE, false, cause);
+  }
+
+  /** Why there is no connection, if that is what a request failed for: it was not sent. */
+  private static Optional<ConnectionTrouble> notSent(Throwable cause) {
+    NotConnected known = find(NotConnected.class, cause);
+    return known == null ? ConnectionTrouble.certain(cause) : Optional.of(known.trouble());
   }
 
   private static String text(Throwable failure) {
@@ -119,9 +126,11 @@ final class EtcdErrors {
       Status status = Status.fromThrowable(cause);
       String description = status.getDescription();
       Throwable behind = status.getCause();
-      // a login that fails is told as its cause only
-      String more = behind == null ? "" : ": " + text(behind);
-      return (description == null ? status.getCode().name() : firstLine(description)) + more;
+      if (description == null) {
+        // a login that fails is told as its cause only
+        return behind == null ? status.getCode().name() : text(behind);
+      }
+      return firstLine(description) + (behind == null ? "" : ": " + text(behind));
     }
     String message = cause.getMessage();
     String said = message == null || message.isBlank()
@@ -145,7 +154,8 @@ final class EtcdErrors {
     return each;
   }
 
-  private static <T extends Throwable> @Nullable T find(Class<T> type, Throwable failure) {
+  /** Looks for a failure of this kind among the causes. */
+  static <T extends Throwable> @Nullable T find(Class<T> type, Throwable failure) {
     Throwable each = failure;
     for (int depth = 0; each != null && depth < 16; depth++) {
       if (type.isInstance(each)) {

@@ -67,20 +67,39 @@ final class EtcdKeys {
 
   /** Returns where a key belongs; empty if it is something else. */
   Optional<Place> place(ByteSequence key) {
+    return name(key).flatMap(name -> {
+      int begin = locks.length + name.bytes().length + 1;
+      byte[] bytes = key.getBytes();
+      String claim = new String(bytes, begin, bytes.length - begin, StandardCharsets.UTF_8);
+      try {
+        return Optional.of(new Place(name, ClaimId.parse(claim)));
+      } catch (IllegalArgumentException e) {
+        // another program's key
+        return Optional.empty();
+      }
+    });
+  }
+
+  /** Returns the lock in whose queue a key is, a claim's or another one; empty if it is in none. */
+  Optional<LockKey> name(ByteSequence key) {
     byte[] bytes = key.getBytes();
-    int end = bytes.length - 1;
-    while (end >= locks.length && bytes[end] != END) {
-      end--;
-    }
-    if (end <= locks.length || !Arrays.equals(bytes, 0, locks.length, locks, 0, locks.length)) {
+    if (!Arrays.equals(bytes, 0, Math.min(bytes.length, locks.length), locks, 0, locks.length)) {
       return Optional.empty();
     }
+    int end = locks.length;
+    while (end < bytes.length && bytes[end] != END) {
+      end++;
+    }
+    if (end == bytes.length) {
+      return Optional.empty();
+    }
+    String text = new String(bytes, locks.length, end - locks.length, StandardCharsets.UTF_8);
     try {
-      String name = new String(bytes, locks.length, end - locks.length, StandardCharsets.UTF_8);
-      String claim = new String(bytes, end + 1, bytes.length - end - 1, StandardCharsets.UTF_8);
-      return Optional.of(new Place(LockKey.of(name), ClaimId.parse(claim)));
+      LockKey name = LockKey.of(text);
+      // what is no UTF-8 was replaced
+      return key.startsWith(queue(name)) ? Optional.of(name) : Optional.empty();
     } catch (IllegalArgumentException e) {
-      // somebody else's key
+      // no lock has such a name
       return Optional.empty();
     }
   }

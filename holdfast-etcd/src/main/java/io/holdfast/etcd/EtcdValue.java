@@ -62,6 +62,18 @@ record EtcdValue(Kind kind, Instant since, Instant until, Optional<Holder> holde
    * @throws StoreException if it is something else: it is never guessed
    */
   static EtcdValue read(ByteSequence key, ByteSequence stored) {
+    return parse(stored)
+        .orElseThrow(() -> new StoreException(
+            "the key " + key.toString(StandardCharsets.UTF_8).replace('\t', ' ')
+                + " holds something that this version does not know; it was left untouched: use a newer version of"
+                + " Holdfast, or another holdfast.prefix",
+            Reason.DAMAGED,
+            false,
+            null));
+  }
+
+  /** Reads what {@link #write} wrote; empty if it is something else. */
+  static Optional<EtcdValue> parse(ByteSequence stored) {
     String[] parts = stored.toString(StandardCharsets.UTF_8).split("\n", -1);
     try {
       if (parts.length == PARTS && parts[0].equals(FORMAT)) {
@@ -72,22 +84,16 @@ record EtcdValue(Kind kind, Instant since, Instant until, Optional<Holder> holde
             Long.parseLong(parts[6]),
             unescape(parts[7]),
             unescape(parts[8]));
-        return new EtcdValue(
+        return Optional.of(new EtcdValue(
             kind,
             Instant.ofEpochMilli(Long.parseLong(parts[2])),
             Instant.ofEpochMilli(Long.parseLong(parts[3])),
-            kind == Kind.KEPT ? Optional.empty() : Optional.of(who));
+            kind == Kind.KEPT ? Optional.empty() : Optional.of(who)));
       }
     } catch (IllegalArgumentException e) {
-      // said below
+      // not ours
     }
-    throw new StoreException(
-        "the key " + key.toString(StandardCharsets.UTF_8).replace('\t', ' ')
-            + " holds something that this version does not know; it was left untouched: use a newer version of"
-            + " Holdfast, or another holdfast.prefix",
-        Reason.DAMAGED,
-        false,
-        null);
+    return Optional.empty();
   }
 
   private static String escape(String text) {

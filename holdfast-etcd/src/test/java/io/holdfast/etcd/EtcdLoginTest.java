@@ -65,10 +65,12 @@ class EtcdLoginTest {
   @Test
   void whoIsNotLetIn_isTold() {
     assertRefused(
-        EtcdUsers.uri(SERVER.get(), "worker", "wrong-secret"), "user or password in the address");
+        EtcdUsers.uri(SERVER.get(), "worker", "wrong-secret"),
+        "correct user and password in the address");
     assertRefused(
-        EtcdUsers.uri(SERVER.get(), "nobody", "secret"), "user or password in the address");
-    assertRefused(SERVER.get().uri(), "etcd://USER:PASSWORD@HOST");
+        EtcdUsers.uri(SERVER.get(), "nobody", "secret"),
+        "correct user and password in the address");
+    assertRefused(SERVER.get().uri(), "USER:PASSWORD@ before the hosts");
     assertRefused(
         EtcdUsers.uri(SERVER.get(), "guest", "guest"), "readwrite on the keys that begin with");
     assertRefused(

@@ -88,8 +88,8 @@ class EtcdTlsTest {
   void serverOfAnotherAuthority_isRefused() {
     Certificates others = new Certificates(otherFolder);
     assertRefused(
-        SERVER.get().uri() + "?holdfast.tls-ca=" + others.file("ca.pem"), "TLS", "holdfast.tls-ca");
-    assertRefused(SERVER.get().uri(), "TLS", "holdfast.tls-ca");
+        SERVER.get().uri() + "?holdfast.tls-ca=" + others.file("ca.pem"), "holdfast.tls-ca");
+    assertRefused(SERVER.get().uri(), "holdfast.tls-ca");
   }
 
   /** A certificate for another host: refused, unless we said that this is its name. */
