@@ -62,8 +62,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Failure</h2>
  *
- * Without a connection requests fail at once, as not sent. A request that was under way when its connection broke, or that
- * the cluster gave up waiting for, is unknown; what is then withdrawn is called off for good in the same transaction.
+ * Without a connection requests fail at once, as not sent; after 4.5 s if a member of the address takes connections and is
+ * silent on them. A request that was under way when its connection broke, or that the cluster gave up waiting for, is unknown;
+ * what is then withdrawn is called off for good in the same transaction.
  */
 public final class EtcdStore implements LockStore {
   private static final StoreTraits TRAITS =

@@ -46,8 +46,9 @@ class EtcdForeignKeysTest {
     put("d");
     put("\t" + CLAIM);
     put("e\tf\t" + CLAIM);
+    String ours = etcd.operator.keys().get(0).getValue().toString(StandardCharsets.UTF_8);
     byte[] noUtf8 = (etcd.prefix + "lock/g\u00ff\t" + CLAIM).getBytes(StandardCharsets.ISO_8859_1);
-    etcd.operator.put(ByteSequence.from(noUtf8), "theirs", 0);
+    etcd.operator.put(ByteSequence.from(noUtf8), ours, 0);
     assertThat(listed()).containsExactly("job");
   }
 
