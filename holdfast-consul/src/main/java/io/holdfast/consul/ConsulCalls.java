@@ -84,21 +84,29 @@ final class ConsulCalls {
   private ConsulTxn.Answer answer(ConsulHttp.Reply response) {
     ConsulTxn.Answer answer = ConsulTxn.read(response.status() == OK, response.body());
     for (ConsulTxn.Refusal each : answer.refusals()) {
-      if (ConsulErrors.isDenied(each.what())) {
-        throw ConsulErrors.of(store, ConsulErrors.CONFLICT, each.what());
+      if (ConsulTrouble.isDenied(each.what())) {
+        throw ConsulErrors.ofRefusal(store, each.what());
       }
     }
     return answer;
   }
 
-  /** Fails as a first request did, or with the refusal of TLS that may be behind its failure. */
+  /**
+   * Fails as a first request did, or with the refusal of TLS that may be behind its failure. The first request only reads:
+   * also if it was sent, and not answered, it changed nothing.
+   */
   <T> CompletableFuture<T> withRefusal(Throwable failure) {
-    Throwable told = ConsulErrors.unwrap(failure);
+    Throwable told = ConsulErrors.ofRead(failure);
     return address.isTls() && ConsulErrors.mayHideRefusal(told)
         ? ConsulHandshake.<T>refusalOr(told, address.agents(), http.secretSockets())
-            .exceptionallyCompose(
-                found -> CompletableFuture.failedFuture(ConsulErrors.of(store, found)))
+            .exceptionallyCompose(found ->
+                CompletableFuture.failedFuture(ConsulErrors.ofRead(ConsulErrors.of(store, found))))
         : CompletableFuture.failedFuture(told);
+  }
+
+  /** Says what has failed, without what to do, for doctor. */
+  String words(Throwable failure) {
+    return ConsulErrors.words(store, failure);
   }
 
   /** Reads a key that a majority agrees to. */
@@ -281,9 +289,9 @@ final class ConsulCalls {
           throw ConsulErrors.of(store, failure);
         }
         if (!isAnswer.apply(response.status())) {
-          throw ConsulErrors.of(store, response.status(), response.body());
+          throw ConsulErrors.of(store, response);
         }
-        T answer = read.apply(response);
+        T answer = read(response, read);
         answered();
         told.complete(answer);
       } catch (RuntimeException e) {
@@ -296,6 +304,15 @@ final class ConsulCalls {
       }
     });
     return told;
+  }
+
+  private <T extends @Nullable Object> T read(
+      ConsulHttp.Reply response, Function<ConsulHttp.Reply, T> read) {
+    try {
+      return read.apply(response);
+    } catch (Json.Foreign e) {
+      throw ConsulErrors.ofForeign(store, response, e);
+    }
   }
 
   private void answered() {

@@ -142,16 +142,15 @@ final class ConsulDoctor {
                 new Finding(
                     Level.PROBLEM,
                     "sessions",
-                    "a session of " + seconds + " s was not given: "
-                        + ConsulErrors.unwrap(failure).getMessage(),
+                    "a session of " + seconds + " s was not given: " + context.calls.words(failure),
                     "the token needs session write; holdfast.session-ttl-min must be what the servers' session_ttl_min is")));
   }
 
-  private static Finding unseen(String subject, Throwable failure, String right) {
+  private Finding unseen(String subject, Throwable failure, String right) {
     return new Finding(
         Level.WARNING,
         subject,
-        "could not be seen: " + ConsulErrors.unwrap(failure).getMessage(),
+        "could not be seen: " + context.calls.words(failure),
         "the locks do not need it; doctor does (the right: " + right + ")");
   }
 }

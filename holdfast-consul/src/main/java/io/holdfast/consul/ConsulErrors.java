@@ -3,17 +3,19 @@ package io.holdfast.consul;
 
 import io.holdfast.ConfigurationException;
 import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.consul.ConsulUnanswered.Met;
 import io.holdfast.spi.StoreException;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpTimeoutException;
+import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
-import javax.net.ssl.SSLException;
-import javax.net.ssl.SSLHandshakeException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a failure means. What the server refuses when it looks at a request was not applied; a request that was under way
@@ -21,10 +23,6 @@ import javax.net.ssl.SSLHandshakeException;
  */
 final class ConsulErrors {
   static final int CONFLICT = 409;
-  private static final int FORBIDDEN = 403;
-  private static final int TOO_LARGE = 413;
-  private static final int TOO_MANY = 429;
-  private static final int SERVER_ERROR = 500;
 
   private ConsulErrors() {}
 
@@ -36,7 +34,7 @@ final class ConsulErrors {
 
   /** Says whether the agent allows no more requests or connections for now. */
   static boolean isTooMany(int status) {
-    return status == TOO_MANY;
+    return status == ConsulTrouble.TOO_MANY;
   }
 
   /** Says whether we have cancelled the request ourselves; the JDK's client tells that wrapped. */
@@ -77,74 +75,64 @@ final class ConsulErrors {
     if (cause instanceof StoreException || cause instanceof ConfigurationException) {
       return (RuntimeException) cause;
     }
-    if (cause instanceof SSLException) {
-      boolean early = cause instanceof SSLHandshakeException;
-      return new StoreException(
-          store + ": TLS failed: " + cause.getMessage()
-              + "; holdfast.tls-ca names the authorities to trust, holdfast.tls-cert and holdfast.tls-key what we show",
-          early ? Reason.REFUSED : Reason.UNREACHABLE,
-          early,
-          cause);
-    }
-    if (isNotSent(cause)) {
-      return new StoreException(
-          store + ": no agent answers; it is being tried on", Reason.UNREACHABLE, true, cause);
-    }
-    if (cause instanceof TimeoutException) {
-      return new StoreException(
-          store + ": the answer was not read in time", Reason.UNREACHABLE, false, cause);
-    }
-    String message = cause.getMessage();
-    String said = message == null || !(cause instanceof IOException) ? cause.toString() : message;
-    return new StoreException(store + ": " + said, Reason.UNREACHABLE, false, cause);
+    return told(store, ConsulTrouble.of(met(failure)), cause);
   }
 
   /** What a request fails with that the server refused or could not do. */
-  static StoreException of(String store, int status, String text) {
-    String said = store + ": " + (text.isBlank() ? "HTTP " + status : firstLine(text));
-    if (status == FORBIDDEN || isDenied(text)) {
-      return new StoreException(
-          said
-              + "; the token needs write on the keys that begin with holdfast.prefix, and session write",
-          Reason.REFUSED,
-          true,
-          null);
-    }
-    if (text.contains("Invalid Session TTL")) {
-      return new StoreException(
-          said + "; holdfast.session-ttl-min must say what the servers' session_ttl_min is",
-          Reason.REFUSED,
-          true,
-          null);
-    }
-    if (status == TOO_LARGE) {
-      return new StoreException(said, Reason.FULL, true, null);
-    }
-    if (status == TOO_MANY) {
-      return new StoreException(
-          said + "; the agent allows no more requests or connections (limits)",
-          Reason.UNREACHABLE,
-          true,
-          null);
-    }
-    if (status < SERVER_ERROR) {
-      return new StoreException(said, Reason.REFUSED, true, null);
-    }
-    boolean noLeader =
-        text.contains("No cluster leader") || text.contains("Missing node registration");
-    return new StoreException(said, Reason.UNREACHABLE, noLeader, null);
+  static StoreException of(String store, ConsulHttp.Reply reply) {
+    return told(store, ConsulTrouble.of(reply.status(), reply.headers(), reply.body()), null);
   }
 
-  static boolean isDenied(String text) {
-    return text.contains("Permission denied") || text.contains("ACL not found");
+  /** What a request fails with whose answer is none of Consul's. */
+  static StoreException ofForeign(String store, ConsulHttp.Reply reply, RuntimeException cause) {
+    return told(
+        store, ConsulTrouble.anotherKind("HTTP " + reply.status() + " without JSON", false), cause);
   }
 
-  private static String firstLine(String text) {
-    int end = text.indexOf('\n');
-    return end < 0 ? text : text.substring(0, end);
+  /** What a transaction fails with that a part of it was refused for. */
+  static StoreException ofRefusal(String store, String what) {
+    return told(store, ConsulTrouble.of(CONFLICT, what), null);
   }
 
+  /** The failure of a request that only reads, which certainly changed nothing. */
+  static Throwable ofRead(Throwable failure) {
+    Throwable cause = unwrap(failure);
+    return cause instanceof StoreException known && !known.notApplied()
+        ? new StoreException(
+            Objects.requireNonNullElse(known.getMessage(), ""),
+            known.reason(),
+            true,
+            Objects.requireNonNullElse(known.getCause(), known))
+        : cause;
+  }
+
+  /** Says what has failed, for a report that names the store and has advice of its own. */
+  static String words(String store, Throwable failure) {
+    String line = Objects.requireNonNullElse(unwrap(failure).getMessage(), "");
+    return ConsulAdvice.without(
+        line.startsWith(store + ": ") ? line.substring(store.length() + 2) : line);
+  }
+
+  private static StoreException told(
+      String store, ConsulTrouble trouble, @Nullable Throwable cause) {
+    return new StoreException(
+        store + ": " + trouble.line(), trouble.reason(), trouble.isNotApplied(), cause);
+  }
+
+  /** What was met at each agent; what waits for a change does not say which one it has asked. */
+  private static List<Met> met(Throwable failure) {
+    return peeled(failure) instanceof ConsulUnanswered told
+        ? told.met()
+        : List.of(new Met("", false, unwrap(failure)));
+  }
+
+  /** Takes off what futures wrap around, and who was asked. */
   static Throwable unwrap(Throwable failure) {
+    Throwable inner = peeled(failure);
+    return inner instanceof ConsulUnanswered told ? told.last() : inner;
+  }
+
+  private static Throwable peeled(Throwable failure) {
     Throwable each = failure;
     while ((each instanceof CompletionException || each instanceof ExecutionException)
         && each.getCause() != null) {

@@ -41,10 +41,10 @@ final class ConsulGuarantees {
                 + " does, which another hold of the same client may have renewed last.",
             "A session that is destroyed by an operator, or goes with its node when that is deregistered, and a key that"
                 + " is deleted end holds without their holders' consent, and so does a forced release; it is told at the"
-                + " next renewal. After a session's end the lock-delay gives the holder that time; after a key's there is"
+                + " next renewal that is answered (with renew(false) at the hold's own deadline). After a session's end the lock-delay gives the holder that time; after a key's there is"
                 + " none.",
             "A session may end early for a fault of the servers (Consul issue 20424): then the lock-delay is all that"
-                + " keeps two from holding a lock until the old holder's next renewal.",
+                + " keeps two from holding a lock until the old holder's next renewal that is answered.",
             "holdAtLeast is at least " + least.toSeconds()
                 + " s, and a kept lock may be free only after twice its time: it is kept by a session of its own.",
             "What is shown as left of a lease is the whole of it, the most that its holder may still count on: the servers"

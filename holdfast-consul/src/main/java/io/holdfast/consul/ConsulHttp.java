@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.consul;
 
+import io.holdfast.consul.ConsulUnanswered.Met;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -10,6 +11,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodySubscribers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -88,24 +90,27 @@ final class ConsulHttp {
   }
 
   CompletableFuture<Reply> send(Question question) {
-    return send(question, 1);
+    return send(question, List.of());
   }
 
-  private CompletableFuture<Reply> send(Question question, int tried) {
+  private CompletableFuture<Reply> send(Question question, List<Met> before) {
     int agent = current.get();
-    return orNext(agent, sendTo(agent, question).reply, question, tried);
+    return orNext(agent, sendTo(agent, question).reply, question, before);
   }
 
   private CompletableFuture<Reply> orNext(
-      int agent, CompletableFuture<Reply> asked, Question question, int tried) {
+      int agent, CompletableFuture<Reply> asked, Question question, List<Met> before) {
     return asked.exceptionallyCompose(failure -> {
       if (!ConsulErrors.isCancelled(failure)) {
         leave(agent);
       }
-      if (ConsulErrors.isNotSent(failure) && tried < agents.size()) {
-        return send(question, tried + 1);
+      List<Met> met = new ArrayList<>(before);
+      met.add(new Met(
+          agent(agent).uri.getAuthority(), agents.size() > 1, ConsulErrors.unwrap(failure)));
+      if (ConsulErrors.isNotSent(failure) && met.size() < agents.size()) {
+        return send(question, met);
       }
-      return CompletableFuture.failedFuture(failure);
+      return CompletableFuture.failedFuture(new ConsulUnanswered(met));
     });
   }
 
@@ -125,7 +130,7 @@ final class ConsulHttp {
     if (!mayWait) {
       return send(question);
     }
-    return orNext(agent, askHere(agent, question), question, 1);
+    return orNext(agent, askHere(agent, question), question, List.of());
   }
 
   /** Whether the host is an address, or this machine. */

@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -136,6 +137,9 @@ final class ConsulTxn {
 
   static Answer read(boolean isDone, String text) {
     Object json = Json.read(text);
+    if (!(json instanceof Map)) {
+      throw new Json.Foreign("this is no answer of a transaction", null);
+    }
     List<ConsulEntry> entries = new ArrayList<>();
     for (Object each : Json.list(Json.get(json, "Results"))) {
       entries.add(ConsulEntry.read(Json.get(each, "KV")));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.consul;
 
+import java.io.Serial;
 import java.io.StringWriter;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -22,6 +23,16 @@ final class Json {
 
   private Json() {}
 
+  /** A text that is no JSON, or not the JSON that was asked for. */
+  static final class Foreign extends IllegalArgumentException {
+    @Serial
+    private static final long serialVersionUID = 1L;
+
+    Foreign(String message, @Nullable Throwable cause) {
+      super(message, cause);
+    }
+  }
+
   static String write(Consumer<JsonGenerator> content) {
     StringWriter text = new StringWriter();
     try (JsonGenerator json = FACTORY.createGenerator(ObjectWriteContext.empty(), text)) {
@@ -33,14 +44,14 @@ final class Json {
   /**
    * Reads a text.
    *
-   * @throws IllegalArgumentException if it is no JSON
+   * @throws Foreign if it is no JSON
    */
   static @Nullable Object read(String text) {
     try (JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), text)) {
       parser.nextToken();
       return value(parser);
     } catch (JacksonException e) {
-      throw new IllegalArgumentException("this is no JSON: " + e.getOriginalMessage(), e);
+      throw new Foreign("this is no JSON: " + e.getOriginalMessage(), e);
     }
   }
 

@@ -106,14 +106,16 @@ class ConsulTlsTest {
   @Test
   void serverOfAnotherAuthority_isRefused() {
     assertRefused(
-        SERVER.get().uri() + "?holdfast.tls-ca=" + others.file("ca.pem"), "TLS", "holdfast.tls-ca");
-    assertRefused(SERVER.get().uri(), "TLS", "holdfast.tls-ca");
+        SERVER.get().uri() + "?holdfast.tls-ca=" + others.file("ca.pem"),
+        "certification path",
+        "holdfast.tls-ca");
+    assertRefused(SERVER.get().uri(), "PKIX path", "holdfast.tls-ca");
   }
 
   /** A certificate for another host. */
   @Test
   void serverWithAnotherName_isRefused() {
-    assertRefused(uri(STRANGE.get()), "TLS", "127.0.0.1");
+    assertRefused(uri(STRANGE.get()), "IP address 127.0.0.1", "name the agent");
   }
 
   /** A server that asks for our certificate gets it; whoever has none, or another authority's, is told what it was. */

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.consul;
+
+/** What to do when agents cannot be used: one sentence without a full stop. */
+enum ConsulAdvice {
+  /** Nothing is known that helps. */
+  NONE(""),
+  START("start the server (agent), or correct host and port in the address"),
+  ANY("start one of the servers (agents), or correct the address"),
+  HOST("correct the host's name in the address, or let this machine's name service know it"),
+  SILENT(
+      "find out whether this server answers its other clients, is of the kind that the address names, and is not behind a firewall"),
+  HUNG_UP(
+      "read the server's log, or correct host and port in the address if this is another kind of server"),
+  ANOTHER_KIND(
+      "correct host and port in the address: what answers there is another kind of server"),
+  PLAIN("switch TLS on in the agent, or write consul:// without TLS"),
+  TLS("write consuls:// in the address: this port of the agent speaks TLS"),
+  TRUST("let holdfast.tls-ca name a file with the authority that signed the agent's certificate"),
+  NAME("name the agent in the address as its certificate does, or let its certificate name it so"),
+  IDENTITY("show a certificate that the agent trusts, with holdfast.tls-cert and holdfast.tls-key"),
+  TOKEN("correct the token in the address, or in the file that holdfast.token-file names"),
+  NO_TOKEN(
+      "put a token into the address that has write on the keys that begin with holdfast.prefix, and session write"),
+  RIGHTS("give the token write on the keys that begin with holdfast.prefix, and session write"),
+  SHORTEST("set holdfast.session-ttl-min to what the servers' session_ttl_min is"),
+  LIMITS("raise the agent's limits, or let fewer clients of this machine use it"),
+  MAJORITY("find out whether a majority of the servers is there");
+
+  private final String sentence;
+
+  ConsulAdvice(String sentence) {
+    this.sentence = sentence;
+  }
+
+  /** Puts it behind the cause. */
+  String after(String words) {
+    return this == NONE ? words : words + "; " + sentence;
+  }
+
+  /** Takes any of them off again, for a report that has advice of its own. */
+  static String without(String line) {
+    for (ConsulAdvice each : values()) {
+      String end = each.after("");
+      if (each != NONE && line.endsWith(end)) {
+        return line.substring(0, line.length() - end.length());
+      }
+    }
+    return line;
+  }
+}
