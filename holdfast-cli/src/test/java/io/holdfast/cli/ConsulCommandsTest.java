@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.testkit.consul.ConsulServer;
 import io.holdfast.testkit.process.LazyServer;
 import io.holdfast.testkit.process.ServerProcess;
+import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -57,5 +58,28 @@ class ConsulCommandsTest {
   void run_withoutAServer_is69() {
     new Commands(processes, "consul://:secret@127.0.0.1:" + ServerProcess.freePort())
         .nobodyThere("secret");
+  }
+
+  /** The cause and what to do are one line, wherever it is met. */
+  @Test
+  void noServer_isToldInOneLine() {
+    String nobody = "127.0.0.1:" + ServerProcess.freePort();
+    Commands commands =
+        new Commands(processes, "consul://:secret@" + nobody + "?holdfast.connect-timeout=1m");
+    String told = ": Connection refused: " + nobody
+        + "; start the server (agent), or correct host and port in the address\n";
+    for (Job job :
+        List.of(commands.holdfast("run", "-n", "lock", "true"), commands.holdfast("ls"))) {
+      assertThat(job.exitCode()).as(job::toString).isEqualTo(69);
+      assertThat(job.stderr())
+          .hasLineCount(1)
+          .startsWith("holdfast: ")
+          .doesNotContain("secret")
+          .endsWith(told);
+    }
+    assertThat(commands.holdfast("doctor").stdout())
+        .contains("problem  connection: store consul://")
+        .doesNotContain("secret")
+        .endsWith(told);
   }
 }

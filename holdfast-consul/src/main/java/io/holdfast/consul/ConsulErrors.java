@@ -86,7 +86,9 @@ final class ConsulErrors {
   /** What a request fails with whose answer is none of Consul's. */
   static StoreException ofForeign(String store, ConsulHttp.Reply reply, RuntimeException cause) {
     return told(
-        store, ConsulTrouble.anotherKind("HTTP " + reply.status() + " without JSON", false), cause);
+        store,
+        ConsulTrouble.anotherKind("HTTP " + reply.status() + " without JSON of Consul", false),
+        cause);
   }
 
   /** What a transaction fails with that a part of it was refused for. */

@@ -263,6 +263,23 @@ class ConsulStubTest {
     assertThat(StubbedConsul.keep(store, mine)).isInstanceOf(Kept.Held.class);
   }
 
+  /** A server that answers everything, and is not Consul, is no store; what it was asked to change is unknown. */
+  @Test
+  void answerThatIsNotConsuls_isAnotherKindOfServer() {
+    ConsulStore store = store("");
+    for (String page : List.of("", "<html>", "[]")) {
+      agent.script = asked -> StubAgent.Reply.of(200, page);
+      assertThat(Await.failure(store.connect().thenApply(nothing -> true)))
+          .hasMessageEndingWith(
+              ": HTTP 200 without JSON of Consul; correct host and port in the address: what answers there is another kind of server");
+      assertThat(Await.failure(store.evict(claim().name(), 4711)))
+          .isInstanceOfSatisfying(StoreException.class, unknown -> {
+            assertThat(unknown.reason()).isEqualTo(Reason.UNREACHABLE);
+            assertThat(unknown.notApplied()).isFalse();
+          });
+    }
+  }
+
   /** What was done, and is not shown, may be there. */
   @Test
   void grantThatIsNotShown_isUnknown() {

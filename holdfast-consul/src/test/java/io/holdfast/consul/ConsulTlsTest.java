@@ -107,7 +107,7 @@ class ConsulTlsTest {
   void serverOfAnotherAuthority_isRefused() {
     assertRefused(
         SERVER.get().uri() + "?holdfast.tls-ca=" + others.file("ca.pem"),
-        "certification path",
+        "PKIX path",
         "holdfast.tls-ca");
     assertRefused(SERVER.get().uri(), "PKIX path", "holdfast.tls-ca");
   }

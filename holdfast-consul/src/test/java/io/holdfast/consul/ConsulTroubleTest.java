@@ -182,7 +182,7 @@ class ConsulTroubleTest {
     assertTold(answered(400, "{\"errors\":[\"x\"]}"), Reason.UNREACHABLE, true, "HTTP 400" + wrong);
     assertTold(answered(501, "<!DOCTYPE HTML>"), Reason.UNREACHABLE, false, "HTTP 501" + wrong);
     assertThat(ConsulErrors.ofForeign("x", reply(200, "<html>"), new Json.Foreign("no", null)))
-        .hasMessage("x: HTTP 200 without JSON" + wrong);
+        .hasMessage("x: HTTP 200 without JSON of Consul" + wrong);
   }
 
   /** What an agent answers, or a proxy that has none behind it, is no other kind of server. */
