@@ -155,17 +155,9 @@ final class ClaimCounts {
 
   /** Returns the lock's name if the folder is one that we have made. */
   private Optional<String> name(String folder, byte @Nullable [] data) {
-    if (data == null) {
-      return Optional.empty();
-    }
-    try {
-      LockKey key = LockKey.of(NodeData.text(data));
-      return context.paths().folder(key).equals(folder)
-          ? Optional.of(key.name())
-          : Optional.empty();
-    } catch (IllegalArgumentException e) {
-      return Optional.empty();
-    }
+    return data == null
+        ? Optional.empty()
+        : context.paths().lockOf(folder, NodeData.text(data)).map(LockKey::name);
   }
 
   private List<Finding> findings(String why) {

@@ -2,8 +2,13 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.ConfigurationException;
+import io.holdfast.Moment;
+import io.holdfast.Scheduler.Scheduled;
 import io.holdfast.spi.DurationText;
+import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreRuntime;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -11,13 +16,22 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.zookeeper.CreateMode;
 import org.jspecify.annotations.Nullable;
 
-/** Connects, looks whether the session is long enough, and makes the root, or checks that what is there is ours. */
+/**
+ * Connects, looks whether the session is long enough, and makes the root, or checks that what is there is ours. Where no
+ * connection comes in the time of a request, it finds out why: ZooKeeper's client goes on trying, and tells nothing.
+ */
 final class FirstContact {
+  private static final Duration LEAST_PATIENCE = Duration.ofMillis(400);
+  private static final Duration MOST_PATIENCE = Duration.ofSeconds(1);
+
   private final String store;
   private final ZooKeeperSettings settings;
   private final ZooKeeperClients clients;
   private final ZooKeeperPaths paths;
   private final ZooKeeperSession session;
+  private final StoreRuntime runtime;
+  private final Duration patience;
+  private final ServerProbe probe;
   private final AtomicBoolean begun = new AtomicBoolean();
 
   FirstContact(
@@ -25,12 +39,22 @@ final class FirstContact {
       ZooKeeperSettings settings,
       ZooKeeperClients clients,
       ZooKeeperPaths paths,
-      ZooKeeperSession session) {
+      ZooKeeperSession session,
+      StoreRuntime runtime) {
     this.store = store;
     this.settings = settings;
     this.clients = clients;
     this.paths = paths;
     this.session = session;
+    this.runtime = runtime;
+    this.patience = patience(runtime.requestTimeout());
+    this.probe = new ServerProbe(clients, patience, runtime.ticker());
+  }
+
+  private static Duration patience(Duration requestTimeout) {
+    Duration wanted = requestTimeout.multipliedBy(2).dividedBy(5);
+    Duration most = wanted.compareTo(MOST_PATIENCE) < 0 ? wanted : MOST_PATIENCE;
+    return most.compareTo(LEAST_PATIENCE) < 0 ? LEAST_PATIENCE : most;
   }
 
   /** Makes it; again, after it failed. */
@@ -40,20 +64,75 @@ final class FirstContact {
     } else {
       session.startAgain();
     }
-    return session.first().thenCompose(ready -> {
-      Link link = session.link();
-      if (link == null) {
-        return CompletableFuture.failedFuture(ZooKeeperErrors.notConnected());
-      }
-      Duration least = clients.isGiven()
-          ? settings.longestLease()
-          : ZooKeeperSessions.mainLease(settings.longestLease());
-      Optional<ConfigurationException> tooShort = tooShort(link, least);
-      if (tooShort.isPresent()) {
-        return CompletableFuture.failedFuture(tooShort.get());
-      }
-      return root(link);
-    });
+    CompletableFuture<@Nullable Void> made = new CompletableFuture<>();
+    Scheduled look = session.first().isDone()
+        ? () -> {}
+        : runtime.scheduler().schedule(() -> lookWhy(made), lookAfterNanos());
+    Link.unasked(session.first().thenCompose(ready -> use()).handle((ready, failure) -> {
+      look.cancel();
+      return failure == null ? made.complete(null) : made.completeExceptionally(failure);
+    }));
+    return made;
+  }
+
+  private CompletionStage<@Nullable Void> use() {
+    Link link = session.link();
+    if (link == null) {
+      return CompletableFuture.failedFuture(notConnected());
+    }
+    Duration least = clients.isGiven()
+        ? settings.longestLease()
+        : ZooKeeperSessions.mainLease(settings.longestLease());
+    Optional<ConfigurationException> tooShort = tooShort(link, least);
+    return tooShort.isPresent() ? CompletableFuture.failedFuture(tooShort.get()) : root(link);
+  }
+
+  /** So that the servers have answered before the engine gives up what may take no longer than a request. */
+  private long lookAfterNanos() {
+    Duration whole = runtime.requestTimeout();
+    return Math.max(
+        whole.dividedBy(4).toNanos(),
+        whole.minus(patience).minus(patience.dividedBy(2)).toNanos());
+  }
+
+  /** A server that is about to serve has so long from then on. */
+  private long healWithinNanos() {
+    return runtime.requestTimeout().multipliedBy(7).dividedBy(8).toNanos() - lookAfterNanos();
+  }
+
+  /** Ends the contact if no connection can come now. While a server serves, it may come yet. Called on the timer. */
+  private void lookWhy(CompletableFuture<@Nullable Void> made) {
+    if (session.first().isDone() || made.isDone()) {
+      return;
+    }
+    Moment asked = runtime.ticker().now();
+    Link.unasked(
+        probe.look().thenAccept(seen -> seen.ifPresent(troubles -> tell(troubles, asked, made))));
+  }
+
+  private void tell(
+      Map<String, ConnectionTrouble> troubles,
+      Moment asked,
+      CompletableFuture<@Nullable Void> made) {
+    StoreException failure = ConnectionTrouble.failure(troubles);
+    if (troubles.values().stream().anyMatch(ConnectionTrouble::mayHeal)) {
+      long left = healWithinNanos() - runtime.ticker().elapsedNanos(asked);
+      runtime.scheduler().schedule(() -> fail(failure, made), left);
+    } else {
+      fail(failure, made);
+    }
+  }
+
+  /** Not if a connection has come meanwhile: then it depends on what that is good for. */
+  private void fail(StoreException failure, CompletableFuture<@Nullable Void> made) {
+    if (!session.first().isDone()) {
+      made.completeExceptionally(failure);
+    }
+  }
+
+  /** Says why there is no connection, as far as that is known. Nothing was sent. */
+  StoreException notConnected() {
+    return probe.notConnected();
   }
 
   /** Says what is to be done if a session does not last long enough for a lease. */

@@ -3,6 +3,7 @@ package io.holdfast.zookeeper;
 
 import java.util.List;
 import org.apache.curator.framework.CuratorFramework;
+import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
 
 /** The application's own client. Its ACL provider is asked by requests that go through Curator, which ours do not. */
@@ -19,7 +20,13 @@ record GivenClient(CuratorFramework curator, List<ACL> acl) implements ZooKeeper
 
   @Override
   public String servers() {
-    return curator.getZookeeperClient().getCurrentConnectionString();
+    String servers = curator.getZookeeperClient().getCurrentConnectionString();
+    return servers == null ? "" : servers;
+  }
+
+  @Override
+  public ZKClientConfig config() {
+    return new ZKClientConfig();
   }
 
   @Override

@@ -56,7 +56,11 @@ final class OwnNodes {
         } else if (id.client().equals(context.runtime().client())) {
           unknown.add(link.data(ZooKeeperPaths.parent(path), null).thenAccept(folder -> {
             if (folder.isOk()) {
-              own.put(id, LockKey.of(NodeData.text(folder.get().bytes())));
+              context
+                  .paths()
+                  .lockOf(
+                      ZooKeeperPaths.parent(path), NodeData.text(folder.get().bytes()))
+                  .ifPresent(key -> own.put(id, key));
             }
           }));
         }

@@ -35,6 +35,13 @@ final class ServerReport {
           "answers, but does not say how it is",
           "allow its administrators' word: 4lw.commands.whitelist=srvr,conf");
     }
+    if (!ConnectionTrouble.isZooKeepers(answer)) {
+      return new Finding(
+          Level.PROBLEM,
+          subject,
+          "is another kind of server",
+          "correct host and port in the address");
+    }
     Matcher mode = MODE.matcher(answer);
     Matcher version = VERSION.matcher(answer);
     if (!version.find() && !mode.find()) {

@@ -2,16 +2,25 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.spi.DaemonThread;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.cert.CertificateException;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.X509TrustManager;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.ClientX509Util;
 import org.apache.zookeeper.common.X509Exception;
@@ -56,13 +65,53 @@ final class ServerWords {
     };
   }
 
-  /** Splits a connect string into {@code host:port}s; what follows the first slash is no server. */
+  /**
+   * Sockets that tell a server that speaks TLS from one that does not: the handshake ends with a {@link CertificateException} as
+   * soon as the server shows what it has. Nothing is sent over them.
+   */
+  static Sockets encryptedInVain() {
+    return () -> {
+      try {
+        SSLContext tls = SSLContext.getInstance("TLS");
+        tls.init(null, new TrustManager[] {new NoTrust()}, null);
+        return tls.getSocketFactory().createSocket();
+      } catch (GeneralSecurityException e) {
+        throw new IOException("this JDK has no TLS", e);
+      }
+    };
+  }
+
+  /** Trusts no certificate. */
+  private static final class NoTrust implements X509TrustManager {
+    @Override
+    public void checkClientTrusted(X509Certificate[] chain, String authType)
+        throws CertificateException {
+      throw new CertificateException("no client is trusted");
+    }
+
+    @Override
+    public void checkServerTrusted(X509Certificate[] chain, String authType)
+        throws CertificateException {
+      throw new CertificateException("no server is trusted");
+    }
+
+    @Override
+    public X509Certificate[] getAcceptedIssuers() {
+      return new X509Certificate[0];
+    }
+  }
+
+  /** Splits a connect string into {@code host:port}s, as ZooKeeper's client does; what follows the first slash is no server. */
   static List<String> servers(String connectString) {
     int slash = connectString.indexOf('/');
     String all = slash < 0 ? connectString : connectString.substring(0, slash);
     List<String> servers = new ArrayList<>();
     for (String each : all.split(",", -1)) {
-      servers.add(each.strip());
+      String server = each.strip();
+      if (!server.isEmpty()) {
+        boolean hasPort = server.lastIndexOf(':') > server.lastIndexOf(']');
+        servers.add(hasPort ? server : server + ":" + ZooKeeperAddress.PORT);
+      }
     }
     return servers;
   }
@@ -78,7 +127,7 @@ final class ServerWords {
             answer.completeExceptionally(e);
           }
         },
-        "holdfast-zookeeper-doctor");
+        "holdfast-zookeeper-ask");
     asks.start();
     return answer;
   }
@@ -92,8 +141,25 @@ final class ServerWords {
       socket.connect(new InetSocketAddress(host, port), millis);
       socket.setSoTimeout(millis);
       socket.getOutputStream().write(word.getBytes(StandardCharsets.US_ASCII));
-      byte[] said = socket.getInputStream().readNBytes(MOST_BYTES);
-      return new String(said, StandardCharsets.UTF_8);
+      return read(socket.getInputStream());
     }
+  }
+
+  /** Reads until the server hangs up, or has been silent for too long after it has said something. */
+  private static String read(InputStream from) throws IOException {
+    ByteArrayOutputStream said = new ByteArrayOutputStream();
+    byte[] piece = new byte[4096];
+    try {
+      for (int read = from.read(piece);
+          read >= 0 && said.size() < MOST_BYTES;
+          read = from.read(piece)) {
+        said.write(piece, 0, read);
+      }
+    } catch (SocketTimeoutException e) {
+      if (said.size() == 0) {
+        throw e;
+      }
+    }
+    return said.toString(StandardCharsets.UTF_8);
   }
 }

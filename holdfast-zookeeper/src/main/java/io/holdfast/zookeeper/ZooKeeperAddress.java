@@ -22,7 +22,7 @@ import org.apache.zookeeper.data.ACL;
 
 /** Reads an address for Curator. Its parts may be secret: nothing here is shown. */
 final class ZooKeeperAddress implements ZooKeeperClients {
-  private static final int PORT = 2181;
+  static final int PORT = 2181;
   private static final int SECURE_PORT = 2281;
   private static final int HIGHEST_PORT = 65535;
   private static final String FORM = "write zookeeper://HOST:PORT,HOST:PORT/ROOT";
@@ -216,7 +216,8 @@ final class ZooKeeperAddress implements ZooKeeperClients {
   }
 
   /** What is not said here is as ZooKeeper's client reads it from system properties. */
-  private ZKClientConfig config() {
+  @Override
+  public ZKClientConfig config() {
     ZKClientConfig config = new ZKClientConfig();
     address.option("sasl").ifPresent(section -> {
       config.setProperty(ZKClientConfig.ENABLE_CLIENT_SASL_KEY, "true");

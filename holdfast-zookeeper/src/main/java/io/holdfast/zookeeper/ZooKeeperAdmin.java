@@ -28,18 +28,24 @@ final class ZooKeeperAdmin {
 
   private final ZooKeeperPaths paths;
   private final ZooKeeperSessions sessions;
+  private final FirstContact contact;
   private final StoreRuntime runtime;
 
-  ZooKeeperAdmin(ZooKeeperPaths paths, ZooKeeperSessions sessions, StoreRuntime runtime) {
+  ZooKeeperAdmin(
+      ZooKeeperPaths paths,
+      ZooKeeperSessions sessions,
+      FirstContact contact,
+      StoreRuntime runtime) {
     this.paths = paths;
     this.sessions = sessions;
+    this.contact = contact;
     this.runtime = runtime;
   }
 
   CompletionStage<Optional<LockInfo>> inspect(LockKey key) {
     Link link = sessions.main().link();
     return link == null
-        ? CompletableFuture.failedFuture(ZooKeeperErrors.notConnected())
+        ? CompletableFuture.failedFuture(contact.notConnected())
         : inspect(link, key, link.queueAgreed(paths.folder(key)));
   }
 
@@ -113,7 +119,7 @@ final class ZooKeeperAdmin {
   CompletionStage<LockPage> list(String prefix, Optional<String> after) {
     Link link = sessions.main().link();
     if (link == null) {
-      return CompletableFuture.failedFuture(ZooKeeperErrors.notConnected());
+      return CompletableFuture.failedFuture(contact.notConnected());
     }
     return names(link)
         .thenApply(all -> all.stream()
@@ -158,16 +164,17 @@ final class ZooKeeperAdmin {
         .thenApply(nothing -> List.copyOf(found));
   }
 
-  private static CompletableFuture<?> fullName(
+  /** A folder that we have not made is left out. */
+  private CompletableFuture<?> fullName(
       Link link, String folder, String name, ConcurrentLinkedQueue<LockKey> found) {
     if (name.indexOf('~') < 0) {
       // plain names are stored as they are
-      found.add(LockKey.of(name));
+      paths.lockOf(folder, name).ifPresent(found::add);
       return CompletableFuture.completedFuture(null);
     }
     return link.data(folder, null).thenAccept(data -> {
       if (data.isOk()) {
-        found.add(LockKey.of(NodeData.text(data.get().bytes())));
+        paths.lockOf(folder, NodeData.text(data.get().bytes())).ifPresent(found::add);
       }
     });
   }
@@ -175,7 +182,7 @@ final class ZooKeeperAdmin {
   CompletionStage<Boolean> evict(LockKey key, long revision) {
     Link link = sessions.main().link();
     if (link == null) {
-      return CompletableFuture.failedFuture(ZooKeeperErrors.notConnected());
+      return CompletableFuture.failedFuture(contact.notConnected());
     }
     String folder = paths.folder(key);
     return link.queueAgreed(folder).thenCompose(list -> {

@@ -3,6 +3,7 @@ package io.holdfast.zookeeper;
 
 import java.util.List;
 import org.apache.curator.framework.CuratorFramework;
+import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
 
 /** Where the connections come from. */
@@ -18,6 +19,9 @@ interface ZooKeeperClients {
 
   /** The servers, each as {@code HOST:PORT}, with commas between. */
   String servers();
+
+  /** How the clients are configured; of one that was given, what system properties say. */
+  ZKClientConfig config();
 
   /** Removes what was made for the connections; they are closed. */
   void close();

@@ -39,7 +39,7 @@ final class ZooKeeperDoctor {
   CompletionStage<List<Finding>> look() {
     Link link = context.sessions().main().link();
     if (link == null) {
-      return CompletableFuture.failedFuture(ZooKeeperErrors.notConnected());
+      return CompletableFuture.failedFuture(context.contact().notConnected());
     }
     return servers(link)
         .thenCombine(sessionLimits(), ZooKeeperDoctor::joined)
@@ -175,7 +175,8 @@ final class ZooKeeperDoctor {
       findings.add(new Finding(
           Level.WARNING,
           "clock",
-          "the leader's clock differs from ours by " + off + " ms",
+          "the leader's clock differs from ours by "
+              + DurationText.of(Duration.ofMillis(Math.abs(off))),
           "only kept locks (holdAtLeast) are measured by it; keep the clocks in step"));
     }
     return findings;

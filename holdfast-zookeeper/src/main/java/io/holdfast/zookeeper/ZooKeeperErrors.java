@@ -21,7 +21,7 @@ final class ZooKeeperErrors {
   /** Nothing was sent. */
   static StoreException notConnected() {
     return new StoreException(
-        "no connection to ZooKeeper (no server answers, or the ensemble has no quorum)",
+        "there is no connection to ZooKeeper just now; find out whether most of its servers run, and can be reached",
         Reason.UNREACHABLE,
         true,
         null);
@@ -31,8 +31,12 @@ final class ZooKeeperErrors {
     return switch (code) {
       case CONNECTIONLOSS -> "the connection to ZooKeeper broke before the answer came";
       case SESSIONEXPIRED -> "the ZooKeeper session has ended";
-      case NOAUTH -> "ZooKeeper refuses it: the node's ACL does not allow it to us";
-      case AUTHFAILED -> "ZooKeeper refuses our login";
+      case NOAUTH ->
+        "NoAuth, the node's ACL does not allow it; log in as a user whom it names, have it changed, or choose another root";
+      case AUTHFAILED ->
+        "AuthFailed, the login is refused; correct it in the section of the JAAS configuration (holdfast.sasl names it, else Client)";
+      case SESSIONCLOSEDREQUIRESASLAUTH ->
+        "SessionClosedRequireAuth, the server wants a login; name a section of the JAAS configuration with holdfast.sasl";
       case NOTREADONLY -> "this ZooKeeper server is read-only just now: it has no quorum";
       case QUOTAEXCEEDED -> "a quota of ZooKeeper is exceeded";
       case MARSHALLINGERROR ->

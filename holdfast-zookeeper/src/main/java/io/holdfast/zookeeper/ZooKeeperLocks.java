@@ -101,7 +101,7 @@ final class ZooKeeperLocks {
     }
     Link link = own.session.link();
     if (link == null) {
-      return CompletableFuture.failedFuture(ZooKeeperErrors.notConnected());
+      return CompletableFuture.failedFuture(context.contact().notConnected());
     }
     Optional<ConfigurationException> tooShort = context.contact().tooShort(link, own.claim.lease());
     if (tooShort.isPresent()) {
@@ -138,7 +138,7 @@ final class ZooKeeperLocks {
     // any session may delete a node
     Link any = link != null ? link : sessions.main().link();
     if (any == null) {
-      return CompletableFuture.failedFuture(ZooKeeperErrors.notConnected());
+      return CompletableFuture.failedFuture(context.contact().notConnected());
     }
     return new Ending(context, own, keepFor, any).begin();
   }

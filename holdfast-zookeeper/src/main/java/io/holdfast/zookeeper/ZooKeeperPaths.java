@@ -65,6 +65,15 @@ final class ZooKeeperPaths {
     return bucket(key) + "/" + folderName(key);
   }
 
+  /** Returns the lock of that name if the folder is the one that we make for it: others may have made theirs beside ours. */
+  Optional<LockKey> lockOf(String folder, String name) {
+    try {
+      return Optional.of(LockKey.of(name)).filter(key -> folder(key).equals(folder));
+    } catch (IllegalArgumentException e) {
+      return Optional.empty();
+    }
+  }
+
   /** No path may have a part . or .., which are names of locks like any other. */
   private static String folderName(LockKey key) {
     String name = key.fit(LONGEST_FOLDER);

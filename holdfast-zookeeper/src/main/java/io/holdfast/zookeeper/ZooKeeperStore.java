@@ -150,7 +150,8 @@ public final class ZooKeeperStore implements LockStore {
         settings.tick(),
         runtime.ticker(),
         connections);
-    FirstContact contact = new FirstContact(store, settings, clients, paths, sessions.main());
+    FirstContact contact =
+        new FirstContact(store, settings, clients, paths, sessions.main(), runtime);
     Watches watches = new Watches();
     ZooKeeperContext context = new ZooKeeperContext(
         paths,
@@ -163,8 +164,8 @@ public final class ZooKeeperStore implements LockStore {
         events);
     ZooKeeperLocks locks = new ZooKeeperLocks(context);
     connections.locks = locks;
-    started =
-        new Started(context, locks, new ZooKeeperAdmin(paths, sessions, runtime), connections);
+    started = new Started(
+        context, locks, new ZooKeeperAdmin(paths, sessions, contact, runtime), connections);
     again(runtime, sessions.lookEveryNanos(), sessions::look);
     again(runtime, SWEEP_NANOS, locks::endOverdue);
   }

@@ -39,6 +39,11 @@ abstract class HandledClients implements ZooKeeperClients, ZookeeperFactory {
   }
 
   @Override
+  public ZKClientConfig config() {
+    return address.config();
+  }
+
+  @Override
   public void close() {
     address.close();
   }

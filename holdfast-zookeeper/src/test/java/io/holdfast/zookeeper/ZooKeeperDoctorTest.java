@@ -155,7 +155,11 @@ class ZooKeeperDoctorTest {
   /** What servers say that a test cannot have at will. */
   @Test
   void answers_areUnderstood() {
-    assertSrvr(Level.PROBLEM, "does not serve", "This ZooKeeper instance is not currently serving");
+    assertSrvr(
+        Level.PROBLEM,
+        "does not serve",
+        "This ZooKeeper instance is not currently serving requests\n");
+    assertSrvr(Level.PROBLEM, "another kind", "HTTP/1.1 400 Bad Request\r\n");
     assertSrvr(
         Level.WARNING,
         "does not say",

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
-import io.holdfast.HoldfastException;
 import io.holdfast.LockOptions;
+import io.holdfast.StoreUnavailableException;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Clients;
@@ -191,13 +191,19 @@ class ZooKeeperLoginTest {
             List.of(new ACL(ZooDefs.Perms.ALL, new Id("sasl", "ann"))),
             ann.getACL().forPath("/locks"));
       }
-      assertThrows(
-          HoldfastException.class,
+      StoreUnavailableException refused = assertThrows(
+          StoreUnavailableException.class,
           () -> Holdfast.builder()
               .store(uri + "Wrong")
               .requestTimeout(Duration.ofSeconds(3))
               .build()
               .close());
+      assertEquals(
+          "store zookeeper://" + secured.address()
+              + "/locks: could not make or read /locks/format: AuthFailed, the login is refused"
+              + "; correct it in the section of the JAAS configuration (holdfast.sasl names it, else Client)",
+          refused.getMessage());
+      assertEquals(StoreUnavailableException.Reason.REFUSED, refused.reason());
     } finally {
       System.clearProperty(FIPS_MODE);
       Configuration.setConfiguration(before);

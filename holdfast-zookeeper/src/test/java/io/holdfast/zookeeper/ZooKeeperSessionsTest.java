@@ -21,6 +21,7 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -61,6 +62,11 @@ class ZooKeeperSessionsTest {
     @Override
     public String servers() {
       return "127.0.0.1:1";
+    }
+
+    @Override
+    public ZKClientConfig config() {
+      return new ZKClientConfig();
     }
 
     @Override

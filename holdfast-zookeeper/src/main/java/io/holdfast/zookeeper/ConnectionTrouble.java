@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.zookeeper;
+
+import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.spi.StoreException;
+import java.io.EOFException;
+import java.net.ConnectException;
+import java.net.NoRouteToHostException;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
+import java.security.cert.CertificateException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import javax.net.ssl.SSLException;
+import org.apache.zookeeper.common.X509Exception;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Why there is no connection to a server, and what to do about it. ZooKeeper's client tries its servers for ever, and does not
+ * tell what it meets; so this judges what came of asking the server {@code srvr}, once as the address says and once with TLS
+ * the other way round.
+ *
+ * @param words the cause, in the words of the server or of this machine
+ * @param advice what to do, without a full stop
+ * @param isRefusal whether it stays so until a person changes something
+ * @param mayHeal whether it may be over in a moment, by itself
+ */
+record ConnectionTrouble(String words, String advice, boolean isRefusal, boolean mayHeal) {
+  /** Causes may form a cycle. */
+  private static final int MAX_DEPTH = 20;
+
+  private static final int MOST_QUOTED = 60;
+
+  private static final Pattern NO_TEXT = Pattern.compile("[^\\x20-\\x7e]+");
+
+  private static final String NOT_SERVING =
+      "This ZooKeeper instance is not currently serving requests";
+
+  private static final String UNKNOWN_HOST = "unknown host";
+
+  private static final String START = "start the server, or correct host and port in the address";
+  private static final String HOST =
+      "correct the host's name in the address, or let this machine's name service know it";
+  private static final String SILENT =
+      "find out whether this server answers its other clients, is of the kind that the address names, and is not behind a firewall";
+  private static final String HUNG_UP =
+      "read the server's log, or correct host and port in the address if this is another kind of server";
+  private static final String ANOTHER_KIND =
+      "correct host and port in the address: what answers there is another kind of server";
+  private static final String CERTIFICATE =
+      "name the certificates to trust with holdfast.tls-ca; the server's must be for the host that the address names";
+  private static final String OWN_CERTIFICATE =
+      "show a certificate that the server trusts (holdfast.tls-cert and holdfast.tls-key)";
+  private static final String TLS_FILES =
+      "correct the files that holdfast.tls-ca, holdfast.tls-cert and holdfast.tls-key name";
+  private static final String NO_TLS =
+      "leave out holdfast.tls, or give the port that the server has for TLS";
+  private static final String TLS_ONLY =
+      "set holdfast.tls=true in the address, or give the port that the server has for connections without TLS";
+  private static final String QUORUM =
+      "start most of the ensemble's servers, and let them reach each other";
+  private static final String SEVERAL = "let one of these servers answer, or correct the address";
+
+  /**
+   * What came of asking a server.
+   *
+   * @param answer all that it said; null if there was a failure
+   * @param failure why it said nothing
+   */
+  record Asked(@Nullable String answer, @Nullable Throwable failure) {
+    /** Whether it said something before it hung up. */
+    boolean isAnswered() {
+      return answer != null && !answer.isEmpty();
+    }
+
+    private String said() {
+      return Objects.requireNonNullElse(answer, "");
+    }
+  }
+
+  /** How an address has it with TLS. An application's own client does not tell. */
+  enum Tls {
+    ON,
+    OFF,
+    UNTOLD
+  }
+
+  /** Judges a server; empty if it serves, as far as that can be seen. */
+  static Optional<ConnectionTrouble> of(Tls tls, Asked asAddressed, Asked otherwise) {
+    if (asAddressed.isAnswered()) {
+      return ofAnswer(asAddressed.said());
+    }
+    if (tls == Tls.UNTOLD && (isZooKeepers(otherwise.said()) || speaksTls(otherwise.failure()))) {
+      return Optional.empty();
+    }
+    if (tls == Tls.OFF && speaksTls(otherwise.failure())) {
+      return Optional.of(
+          new ConnectionTrouble("the server speaks TLS only", TLS_ONLY, true, false));
+    }
+    if (tls == Tls.ON && otherwise.isAnswered()) {
+      return Optional.of(
+          isZooKeepers(otherwise.said())
+              ? new ConnectionTrouble("the server does not speak TLS", NO_TLS, true, false)
+              : anotherKind(otherwise.said()));
+    }
+    Throwable failure = asAddressed.failure();
+    return Optional.of(failure == null ? hungUp() : ofFailure(failure));
+  }
+
+  private static Optional<ConnectionTrouble> ofAnswer(String answer) {
+    if (answer.contains(NOT_SERVING)) {
+      return Optional.of(new ConnectionTrouble(NOT_SERVING, QUORUM, false, true));
+    }
+    return isZooKeepers(answer) ? Optional.empty() : Optional.of(anotherKind(answer));
+  }
+
+  /** Whether a ZooKeeper server says so, of whatever version and however it is. */
+  static boolean isZooKeepers(String answer) {
+    return answer.contains("Zookeeper version: ")
+        || answer.contains(NOT_SERVING)
+        || answer.contains("is not executed because it is not in the whitelist");
+  }
+
+  /** Only a server that speaks TLS shows a certificate, or sends an alert. */
+  private static boolean speaksTls(@Nullable Throwable failure) {
+    return failure != null
+        && (isFrom(failure, CertificateException.class) || isAlert(messageOf(root(failure))));
+  }
+
+  private static boolean isAlert(String message) {
+    return message.contains("Received fatal alert");
+  }
+
+  private static ConnectionTrouble ofFailure(Throwable failure) {
+    Throwable root = root(failure);
+    String said = messageOf(root);
+    if (root instanceof UnknownHostException) {
+      return new ConnectionTrouble(UNKNOWN_HOST, HOST, false, false);
+    }
+    if (root instanceof SocketTimeoutException) {
+      return new ConnectionTrouble(said, SILENT, false, false);
+    }
+    if (root instanceof TimeoutException) {
+      return new ConnectionTrouble("no answer in time", SILENT, false, false);
+    }
+    if (isFrom(failure, X509Exception.class)) {
+      return new ConnectionTrouble("TLS cannot be used: " + said, TLS_FILES, true, false);
+    }
+    if (isFrom(failure, CertificateException.class)) {
+      return new ConnectionTrouble(said, CERTIFICATE, false, false);
+    }
+    if (isAlert(said)) {
+      return new ConnectionTrouble(
+          said, said.contains("certificate") ? OWN_CERTIFICATE : HUNG_UP, false, false);
+    }
+    if (root instanceof ConnectException
+        || root instanceof NoRouteToHostException
+        || said.contains("unreachable")) {
+      return new ConnectionTrouble(said, START, false, false);
+    }
+    if (root instanceof EOFException) {
+      return hungUp();
+    }
+    boolean isBroken = root instanceof SocketException || !(root instanceof SSLException);
+    return new ConnectionTrouble(said, isBroken ? HUNG_UP : ANOTHER_KIND, false, false);
+  }
+
+  private static ConnectionTrouble hungUp() {
+    return new ConnectionTrouble("the server closed the connection", HUNG_UP, false, false);
+  }
+
+  private static ConnectionTrouble anotherKind(String answer) {
+    String text =
+        NO_TEXT.matcher(answer.lines().findFirst().orElse("")).replaceAll(" ").strip();
+    String quoted =
+        text.length() > MOST_QUOTED ? text.substring(0, MOST_QUOTED).strip() + "..." : text;
+    return new ConnectionTrouble(
+        "not ZooKeeper's answer, but \"" + quoted + "\"", ANOTHER_KIND, false, false);
+  }
+
+  private static boolean isFrom(Throwable failure, Class<? extends Throwable> kind) {
+    Throwable each = failure;
+    for (int depth = 0; each != null && depth < MAX_DEPTH; depth++) {
+      if (kind.isInstance(each)) {
+        return true;
+      }
+      each = each.getCause();
+    }
+    return false;
+  }
+
+  private static Throwable root(Throwable failure) {
+    Throwable root = failure;
+    for (int depth = 0; root.getCause() != null && depth < MAX_DEPTH; depth++) {
+      root = root.getCause();
+    }
+    return root;
+  }
+
+  private static String messageOf(Throwable failure) {
+    String message = Objects.requireNonNullElse(failure.getMessage(), "");
+    String line = NO_TEXT.matcher(message).replaceAll(" ").strip();
+    return line.isEmpty() ? failure.getClass().getSimpleName() : line;
+  }
+
+  /** Makes the failure of a first contact out of what is the matter with each server; nothing was sent. */
+  static StoreException failure(Map<String, ConnectionTrouble> byServer) {
+    boolean isRefusal = byServer.values().stream().allMatch(ConnectionTrouble::isRefusal);
+    return new StoreException(
+        line(byServer), isRefusal ? Reason.REFUSED : Reason.UNREACHABLE, true, null);
+  }
+
+  /** The cause once if the servers agree about it, else that of each; and what to do. */
+  static String line(Map<String, ConnectionTrouble> byServer) {
+    Map<ConnectionTrouble, List<String>> servers = new LinkedHashMap<>();
+    byServer.forEach((server, trouble) ->
+        servers.computeIfAbsent(trouble, unused -> new ArrayList<>()).add(server));
+    if (servers.size() == 1) {
+      ConnectionTrouble only = servers.keySet().iterator().next();
+      return only.at(byServer.keySet().stream().toList()) + "; " + only.advice;
+    }
+    List<String> advice =
+        byServer.values().stream().map(ConnectionTrouble::advice).distinct().toList();
+    return byServer.entrySet().stream()
+            .map(each -> each.getKey() + ": " + each.getValue().words)
+            .collect(Collectors.joining("; "))
+        + "; "
+        + (advice.size() == 1 ? advice.get(0) : SEVERAL);
+  }
+
+  private String at(List<String> servers) {
+    return words.equals(UNKNOWN_HOST)
+        ? words + " "
+            + servers.stream()
+                .map(each -> each.substring(0, each.lastIndexOf(':')))
+                .distinct()
+                .collect(Collectors.joining(", "))
+        : words + ": " + String.join(", ", servers);
+  }
+}
