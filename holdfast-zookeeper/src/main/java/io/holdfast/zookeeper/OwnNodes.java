@@ -56,11 +56,7 @@ final class OwnNodes {
         } else if (id.client().equals(context.runtime().client())) {
           unknown.add(link.data(ZooKeeperPaths.parent(path), null).thenAccept(folder -> {
             if (folder.isOk()) {
-              context
-                  .paths()
-                  .lockOf(
-                      ZooKeeperPaths.parent(path), NodeData.text(folder.get().bytes()))
-                  .ifPresent(key -> own.put(id, key));
+              own.put(id, LockKey.of(NodeData.text(folder.get().bytes())));
             }
           }));
         }
