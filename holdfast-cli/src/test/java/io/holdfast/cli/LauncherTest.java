@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.List;
@@ -207,6 +208,27 @@ class LauncherTest {
     Job job = processes.start(environment(Map.of()), List.of("./relative", "--version"));
     assertThat(job.exitCode()).as(job::toString).isZero();
     assertThat(job.stdout()).startsWith("holdfast ");
+  }
+
+  /** Without its tree there is nothing to build; what it would make beside itself would be in everybody's way. */
+  @Test
+  void launcher_thatWasCopiedAlone_saysSoAndMakesNothing() throws IOException {
+    Path bin = Files.createDirectory(processes.file("bin"));
+    Path copy = Files.copy(
+        root.resolve("holdfast"), bin.resolve("holdfast"), StandardCopyOption.COPY_ATTRIBUTES);
+    Files.createSymbolicLink(processes.file("link"), copy);
+    for (String called : List.of("bin/holdfast", "./link")) {
+      Job job = processes.start(environment(Map.of()), List.of(called, "--version"));
+      assertThat(job.exitCode()).as(job::toString).isEqualTo(69);
+      assertThat(job.stdout()).isEmpty();
+      assertThat(job.stderr())
+          .isEqualTo("holdfast: " + copy
+              + " is a copy of the launcher alone; link to it in the checkout instead: ln -s CHECKOUT/holdfast "
+              + copy + "\n");
+    }
+    try (Stream<Path> files = Files.list(bin)) {
+      assertThat(files).containsExactly(copy);
+    }
   }
 
   @Test
