@@ -19,7 +19,7 @@ import java.util.Optional;
  *     Guarantees#exceptions()}; zero if the lock is not held
  * @param token the token of the grant (the holder's own may be greater by the hand-overs within its process)
  * @param keptUntil set while a finished hold's {@code holdAtLeast} keeps the lock taken
- * @param waiters how many waiting claims the store knows; stores without a queue know none
+ * @param waiters how many wait; not all stores can tell
  */
 public record LockInfo(
     String name,
@@ -28,7 +28,7 @@ public record LockInfo(
     Duration leaseLeft,
     long token,
     Optional<Instant> keptUntil,
-    int waiters) {
+    Waiters waiters) {
   /** Checks that nothing is null. */
   public LockInfo {
     Objects.requireNonNull(name, "name");
@@ -36,6 +36,7 @@ public record LockInfo(
     Objects.requireNonNull(since, "since");
     Objects.requireNonNull(leaseLeft, "leaseLeft");
     Objects.requireNonNull(keptUntil, "keptUntil");
+    Objects.requireNonNull(waiters, "waiters");
   }
 
   /**

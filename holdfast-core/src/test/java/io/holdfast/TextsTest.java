@@ -2,6 +2,7 @@
 package io.holdfast;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -60,16 +61,31 @@ class TextsTest {
         Duration.ofMillis(29_700),
         7,
         Optional.of(SINCE.plusSeconds(50)),
-        2);
+        Waiters.exactly(2));
     assertThat(taken)
         .hasToString("LockInfo[name=x, holder=billing (host a1, pid 4711, thread main): monthly, "
             + "since=2026-11-29T12:00:00Z, leaseLeft=29.7 s, token=7, "
             + "keptUntil=2026-11-29T12:00:50Z, waiters=2]");
     LockInfo free = new LockInfo(
-        "x", Optional.empty(), Optional.empty(), Duration.ZERO, 7, Optional.empty(), 0);
+        "x",
+        Optional.empty(),
+        Optional.empty(),
+        Duration.ZERO,
+        7,
+        Optional.empty(),
+        Waiters.atLeast(0));
     assertThat(free)
         .hasToString("LockInfo[name=x, holder=none, since=none, leaseLeft=0 ms, token=7, "
-            + "keptUntil=none, waiters=0]");
+            + "keptUntil=none, waiters=unknown]");
+  }
+
+  @Test
+  void waiters_areANumberOnlyWhereAllAreKnown() {
+    assertThat(Waiters.exactly(0)).hasToString("0");
+    assertThat(Waiters.exactly(2)).hasToString("2");
+    assertThat(Waiters.atLeast(0)).hasToString("unknown");
+    assertThat(Waiters.atLeast(2)).hasToString("at least 2");
+    assertThatThrownBy(() -> Waiters.atLeast(-1)).isInstanceOf(IllegalArgumentException.class);
   }
 
   @Test

@@ -2,12 +2,14 @@
 package io.holdfast.cli;
 
 import io.holdfast.LockInfo;
+import io.holdfast.Waiters;
 import io.holdfast.spi.DurationText;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** How listings show a lock. Pure. */
 final class LockView {
@@ -31,7 +33,9 @@ final class LockView {
     fields.put("since", info.since());
     fields.put("leaseLeftSeconds", info.leaseLeft());
     fields.put("keptUntil", info.keptUntil());
-    fields.put("waiters", info.waiters());
+    Waiters waiters = info.waiters();
+    fields.put("waiters", waiters.areAll() ? Optional.of(waiters.known()) : Optional.empty());
+    fields.put("waitersAtLeast", waiters.known());
     return fields;
   }
 
@@ -44,7 +48,7 @@ final class LockView {
     List<String> lines = new ArrayList<>();
     for (LockInfo info : locks) {
       String name = Failures.oneLine(info.name());
-      String waiters = info.waiters() == 0 ? "" : ", " + info.waiters() + " waiting";
+      String waiters = info.waiters().known() == 0 ? "" : ", " + info.waiters() + " waiting";
       lines.add(name + " ".repeat(width - name.length()) + "  " + Describe.holding(info, nowMillis)
           + waiters);
     }

@@ -4,6 +4,7 @@ package io.holdfast.cli;
 import io.holdfast.Holdfast;
 import io.holdfast.LockInfo;
 import io.holdfast.Ticker;
+import io.holdfast.Waiters;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -56,6 +57,12 @@ final class ShowCommand implements Callable<Integer> {
 
   private static LockInfo free(String name) {
     return new LockInfo(
-        name, Optional.empty(), Optional.empty(), Duration.ZERO, 0, Optional.empty(), 0);
+        name,
+        Optional.empty(),
+        Optional.empty(),
+        Duration.ZERO,
+        0,
+        Optional.empty(),
+        Waiters.exactly(0));
   }
 }

@@ -20,7 +20,7 @@ final class Commands {
     this.processes = processes;
     this.uri = uri;
     this.awaited =
-        lock -> exitedStdout(answered("show", "--json", lock)).contains("\"waiters\": 1");
+        lock -> exitedStdout(answered("show", "--json", lock)).contains("\"waiters\": 1,");
   }
 
   /** The same where the store counts no waiters: the test says whether a lock is waited for. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Holder;
 import io.holdfast.LockInfo;
+import io.holdfast.Waiters;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,7 +26,7 @@ class LockViewTest {
       Duration.ofMillis(20_250),
       9_007_199_254_740_993L,
       Optional.empty(),
-      2);
+      Waiters.exactly(2));
 
   private static final LockInfo KEPT = new LockInfo(
       "hourly\u001b[2J",
@@ -34,7 +35,7 @@ class LockViewTest {
       Duration.ZERO,
       7,
       Optional.of(NOW.plusSeconds(600)),
-      0);
+      Waiters.exactly(0));
 
   @Test
   void table_locks_inColumnsWithoutControlCharacters() {
@@ -54,7 +55,7 @@ class LockViewTest {
         Duration.ofSeconds(20),
         7,
         Optional.empty(),
-        1);
+        Waiters.exactly(1));
     assertThat(Files.readString(Path.of("..", "docs", "operations.md")))
         .contains("`" + LockView.table(List.of(info), NOW.toEpochMilli()).get(0) + "`");
   }
@@ -80,12 +81,40 @@ class LockViewTest {
             "{\"name\": \"nightly\", \"held\": true, \"token\": \"9007199254740993\", \"holder\":"
                 + " {\"client\": \"holdfast\", \"host\": \"a1\", \"pid\": 4711, \"thread\": \"main\","
                 + " \"note\": \"backup.sh\"}, \"since\": \"2026-02-03T04:04:01Z\", \"leaseLeftSeconds\": 20.250,"
-                + " \"keptUntil\": null, \"waiters\": 2}");
+                + " \"keptUntil\": null, \"waiters\": 2, \"waitersAtLeast\": 2}");
     assertThat(Json.write(LockView.json(KEPT)))
         .contains(
             "\"name\": \"hourly\\u001b[2J\"",
             "\"holder\": null",
             "\"keptUntil\": \"2026-02-03T04:15:06Z\"");
+  }
+
+  /** A store that does not see all waiters says of no lock that nobody waits for it. */
+  @Test
+  void waitersThatTheStoreDoesNotSee_areUnknown() {
+    LockInfo unseen = waitedFor(Waiters.atLeast(0));
+    assertThat(LockView.details(unseen, NOW.toEpochMilli())).contains("waiting     unknown");
+    assertThat(LockView.table(List.of(unseen), NOW.toEpochMilli()).get(0))
+        .doesNotContain("waiting");
+    assertThat(Json.write(LockView.json(unseen)))
+        .endsWith("\"waiters\": null, \"waitersAtLeast\": 0}");
+    LockInfo some = waitedFor(Waiters.atLeast(2));
+    assertThat(LockView.details(some, NOW.toEpochMilli())).contains("waiting     at least 2");
+    assertThat(LockView.table(List.of(some), NOW.toEpochMilli()).get(0))
+        .endsWith(", at least 2 waiting");
+    assertThat(Json.write(LockView.json(some)))
+        .endsWith("\"waiters\": null, \"waitersAtLeast\": 2}");
+  }
+
+  private static LockInfo waitedFor(Waiters waiters) {
+    return new LockInfo(
+        "nightly",
+        HELD.holder(),
+        HELD.since(),
+        HELD.leaseLeft(),
+        HELD.token(),
+        Optional.empty(),
+        waiters);
   }
 
   @Test

@@ -2,6 +2,7 @@
 package io.holdfast.consul;
 
 import io.holdfast.LockInfo;
+import io.holdfast.Waiters;
 import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockPage;
@@ -49,7 +50,7 @@ final class ConsulAdmin {
         value.isKept() ? Duration.ZERO : value.lease(),
         seen.index() << TOKEN_SHIFT,
         value.keptUntil(),
-        0);
+        Waiters.atLeast(0));
   }
 
   /** All of them: the server has no pages. What others have put under the prefix is no lock, and left out. */

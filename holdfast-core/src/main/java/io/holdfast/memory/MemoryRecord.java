@@ -2,6 +2,7 @@
 package io.holdfast.memory;
 
 import io.holdfast.LockInfo;
+import io.holdfast.Waiters;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.LockKey;
@@ -211,6 +212,6 @@ final class MemoryRecord {
         held.isPresent() ? left : Duration.ZERO,
         revision << 8,
         kept ? Optional.of(time.plus(left)) : Optional.empty(),
-        waiters == null ? 0 : waiters.size()));
+        Waiters.exactly(waiters == null ? 0 : waiters.size())));
   }
 }

@@ -11,6 +11,7 @@ import io.etcd.jetcd.options.DeleteOption;
 import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.OptionsUtil;
 import io.holdfast.LockInfo;
+import io.holdfast.Waiters;
 import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockPage;
@@ -78,7 +79,7 @@ final class EtcdAdmin {
         kept ? Duration.ZERO : left,
         first.getCreateRevision() << TOKEN_SHIFT,
         kept ? Optional.of(value.until()) : Optional.<Instant>empty(),
-        (int) Math.min(Integer.MAX_VALUE, waiters));
+        Waiters.exactly((int) Math.min(Integer.MAX_VALUE, waiters)));
   }
 
   /**

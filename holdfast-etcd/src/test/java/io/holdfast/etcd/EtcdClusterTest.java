@@ -55,7 +55,7 @@ class EtcdClusterTest {
       try {
         return sees.admin()
             .inspect("job")
-            .filter(info -> info.waiters() == count)
+            .filter(info -> info.waiters().known() == count)
             .isPresent();
       } catch (StoreUnavailableException e) {
         return false;

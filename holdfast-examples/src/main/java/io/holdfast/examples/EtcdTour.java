@@ -63,7 +63,10 @@ final class EtcdTour {
 
   /** Waits until so many want to lead next. An application needs no such thing; the tour wants them in order. */
   private static void awaitCandidates(LockAdmin operator, int count) {
-    while (operator.inspect("leader").map(info -> info.waiters() < count).orElse(true)) {
+    while (operator
+        .inspect("leader")
+        .map(info -> info.waiters().known() < count)
+        .orElse(true)) {
       Thread.onSpinWait();
     }
   }

@@ -3,6 +3,7 @@ package io.holdfast.jdbc;
 
 import io.holdfast.Holder;
 import io.holdfast.LockInfo;
+import io.holdfast.Waiters;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -69,9 +70,12 @@ record LockRow(
     return Objects.requireNonNullElse(row.getString(column), "");
   }
 
-  /** What there is to know of it, for people; empty if it is neither taken nor waited for. */
-  Optional<LockInfo> info(int waiters, long nowUs) {
-    if (!isTaken(nowUs) && waiters == 0) {
+  /**
+   * What there is to know of it, for people; empty if it is neither taken nor waited for. Only fair waiters have rows of
+   * their own to be counted.
+   */
+  Optional<LockInfo> info(int fairWaiters, long nowUs) {
+    if (!isTaken(nowUs) && fairWaiters == 0) {
       return Optional.empty();
     }
     boolean held = isTaken(nowUs) && claim != null;
@@ -83,7 +87,7 @@ record LockRow(
         held ? leaseLeft(nowUs) : Duration.ZERO,
         rev << HAND_OVER_BITS,
         kept ? Optional.of(instant(untilUs)) : Optional.empty(),
-        waiters));
+        Waiters.atLeast(fairWaiters)));
   }
 
   private static Instant instant(long us) {

@@ -70,7 +70,7 @@ class RightsPageTest {
         CompletableFuture<Hold> waiting = other.lock("nightly", FAIR).acquireAsync();
         Await.until(
             "it waits in line",
-            () -> other.admin().inspect("nightly").orElseThrow().waiters() == 1);
+            () -> other.admin().inspect("nightly").orElseThrow().waiters().known() == 1);
         assertThat(hold.release()).isTrue();
         Hold next = Await.value(waiting);
         assertThat(holdfast

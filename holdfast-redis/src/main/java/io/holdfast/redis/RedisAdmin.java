@@ -3,6 +3,7 @@ package io.holdfast.redis;
 
 import io.holdfast.Holder;
 import io.holdfast.LockInfo;
+import io.holdfast.Waiters;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockPage;
 import io.lettuce.core.KeyScanCursor;
@@ -64,7 +65,7 @@ final class RedisAdmin {
         taken && !held
             ? Optional.of(RedisClock.instant(RedisAnswer.number(answer, 3)))
             : Optional.empty(),
-        waiters));
+        Waiters.exactly(waiters)));
   }
 
   CompletionStage<Boolean> evict(LockKey name, long revision) {

@@ -3,6 +3,7 @@ package io.holdfast.redis;
 
 import io.holdfast.Holder;
 import io.holdfast.LockInfo;
+import io.holdfast.Waiters;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -86,7 +87,13 @@ record RedlockView(
     return waiters == 0
         ? Optional.empty()
         : Optional.of(new LockInfo(
-            name, Optional.empty(), Optional.empty(), Duration.ZERO, 0, Optional.empty(), waiters));
+            name,
+            Optional.empty(),
+            Optional.empty(),
+            Duration.ZERO,
+            0,
+            Optional.empty(),
+            Waiters.exactly(waiters)));
   }
 
   private static LockInfo taken(String name, List<RedlockView> votes, int waiters) {
@@ -101,7 +108,7 @@ record RedlockView(
           Duration.ZERO,
           token,
           Optional.of(RedisClock.instant(longest.untilMicros)),
-          waiters);
+          Waiters.exactly(waiters));
     }
     return new LockInfo(
         name,
@@ -110,7 +117,7 @@ record RedlockView(
         Duration.of(longest.leftMicros, ChronoUnit.MICROS),
         token,
         Optional.empty(),
-        waiters);
+        Waiters.exactly(waiters));
   }
 
   /** A waiter asks all nodes; one that is late with it, or forgot a waiter that it told, decides nothing. */

@@ -79,7 +79,8 @@ class FullMemoryTest {
       Hold hold = client.lock("wanted", OPTIONS).acquire();
       CompletableFuture<Hold> waiter = other.lock("wanted", OPTIONS).acquireAsync();
       Await.until(
-          "it waits", () -> client.admin().inspect("wanted").orElseThrow().waiters() == 1);
+          "it waits",
+          () -> client.admin().inspect("wanted").orElseThrow().waiters().known() == 1);
       fill(server);
       // longer than a place in the queue lasts that is not refreshed
       awaitRenewals("wanted");

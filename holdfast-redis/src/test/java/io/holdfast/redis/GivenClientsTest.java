@@ -79,14 +79,16 @@ class GivenClientsTest {
     CompletableFuture<Hold> waiter = other.lock("x", LONG).acquireAsync();
     Await.until(
         "somebody waits",
-        () -> one.admin().inspect("x").map(found -> found.waiters() == 1).orElse(false));
+        () ->
+            one.admin().inspect("x").map(found -> found.waiters().known() == 1).orElse(false));
     assertThat(hold.release()).isTrue();
     Hold next = Await.value(waiter);
     assertThat(next.token()).isGreaterThan(hold.token());
     CompletableFuture<Hold> back = one.lock("x", LONG).acquireAsync();
     Await.until(
         "somebody waits",
-        () -> one.admin().inspect("x").map(found -> found.waiters() == 1).orElse(false));
+        () ->
+            one.admin().inspect("x").map(found -> found.waiters().known() == 1).orElse(false));
     assertThat(next.release()).isTrue();
     assertThat(Await.value(back).release()).isTrue();
   }

@@ -413,7 +413,7 @@ class RedlockFaultsTest {
       CompletableFuture<Hold> waiter = second.acquireAsync();
       Await.until(
           "a majority of the nodes knows the waiter",
-          () -> first.admin().inspect("x").orElseThrow().waiters() == 1);
+          () -> first.admin().inspect("x").orElseThrow().waiters().known() == 1);
       long released = Ticker.system().nanos();
       assertThat(hold.release()).isTrue();
       assertThat(Await.value(waiter).release()).isTrue();
@@ -507,7 +507,8 @@ class RedlockFaultsTest {
       // with the reach of the product: the marker is the same
       Hold hold = me.lock("x", RENEWED).acquire();
       CompletableFuture<Hold> waiter = client().lock("x", RENEWED).acquireAsync();
-      Await.until("it waits", () -> me.admin().inspect("x").orElseThrow().waiters() == 1);
+      Await.until(
+          "it waits", () -> me.admin().inspect("x").orElseThrow().waiters().known() == 1);
       assertThat(me.admin().list("")).hasSize(1);
       assertThat(hold.release()).isTrue();
       assertThat(Await.value(waiter).release()).isTrue();

@@ -83,7 +83,7 @@ final class Remains {
     return holdfast
         .admin()
         .inspect(lock)
-        .filter(info -> info.isTaken() || info.waiters() > 0)
+        .filter(info -> info.isTaken() || info.waiters().known() > 0)
         .isPresent();
   }
 }

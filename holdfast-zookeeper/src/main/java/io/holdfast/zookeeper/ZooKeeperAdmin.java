@@ -3,6 +3,7 @@ package io.holdfast.zookeeper;
 
 import io.holdfast.Holder;
 import io.holdfast.LockInfo;
+import io.holdfast.Waiters;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockPage;
 import io.holdfast.spi.StoreRuntime;
@@ -101,7 +102,7 @@ final class ZooKeeperAdmin {
         Duration.ZERO,
         kept.revision() << TOKEN_SHIFT,
         Optional.of(Instant.ofEpochMilli(kept.untilMillis())),
-        waiters);
+        Waiters.exactly(waiters));
   }
 
   private static LockInfo heldInfo(LockKey key, Data first, int waiters) {
@@ -113,7 +114,7 @@ final class ZooKeeperAdmin {
         shown.map(NodeData.Shown::lease).orElse(Duration.ZERO),
         first.stat().getCzxid() << TOKEN_SHIFT,
         Optional.empty(),
-        waiters);
+        Waiters.exactly(waiters));
   }
 
   CompletionStage<LockPage> list(String prefix, Optional<String> after) {

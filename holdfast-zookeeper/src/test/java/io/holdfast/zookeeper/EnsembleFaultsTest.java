@@ -136,7 +136,8 @@ class EnsembleFaultsTest {
           next.close();
           return state;
         });
-    Await.until("it waits", () -> other.admin().inspect("a").orElseThrow().waiters() == 1);
+    Await.until(
+        "it waits", () -> other.admin().inspect("a").orElseThrow().waiters().known() == 1);
     silent.process().pause();
     assertEquals(HoldState.LOST, await(whenGranted));
     silent.process().resume();
@@ -226,7 +227,8 @@ class EnsembleFaultsTest {
 
   private void awaitWaiters(int count) {
     Holdfast any = clients.get(0);
-    Await.until(count + " wait", () -> any.admin().inspect("a").orElseThrow().waiters() == count);
+    Await.until(
+        count + " wait", () -> any.admin().inspect("a").orElseThrow().waiters().known() == count);
   }
 
   /** Releases; a connection that is just being made anew has it asked again. */

@@ -115,7 +115,8 @@ class NetworkFaultsTest {
       next.close();
       return state;
     });
-    Await.until("it waits", () -> other.admin().inspect("a").orElseThrow().waiters() == 1);
+    Await.until(
+        "it waits", () -> other.admin().inspect("a").orElseThrow().waiters().known() == 1);
     tunnel.stall();
     assertEquals(HoldState.LOST, await(whenGranted));
     tunnel.heal();
@@ -250,7 +251,9 @@ class NetworkFaultsTest {
             next.close();
             return state;
           });
-      Await.until("it waits", () -> majority.admin().inspect("a").orElseThrow().waiters() == 1);
+      Await.until(
+          "it waits",
+          () -> majority.admin().inspect("a").orElseThrow().waiters().known() == 1);
       ensemble.cutOff(cut);
       assertEquals(HoldState.LOST, await(whenGranted));
       assertThrows(

@@ -52,8 +52,24 @@ abstract class AdminContract extends Contract {
           info.leaseLeft().compareTo(hold.remaining().minus(LONG.leaseFor().dividedBy(2))) > 0);
       assertEquals(hold.token(), info.token());
       assertTrue(info.keptUntil().isEmpty());
-      assertEquals(0, info.waiters());
+      assertEquals(0, info.waiters().known());
       assertEquals(List.of(info.name()), names(observer().admin(), name));
+    }
+  }
+
+  /** A waiter is counted where the store says that it counts all; else it says that others may wait. */
+  @Test
+  void inspect_awaitedLock_countsTheWaiterOrDoesNotSayHowManyWait() throws Exception {
+    try (Hold hold = client().lock(name, LONG).acquire()) {
+      Task<Hold> waiter = spawnAcquire(client().lock(name, LONG)).awaitWaiting();
+      if (inStore().orElseThrow().waiters().areAll()) {
+        Await.until(
+            "the waiter is counted", () -> inStore().orElseThrow().waiters().known() == 1);
+      } else {
+        assertEquals("unknown", inStore().orElseThrow().waiters().toString());
+      }
+      assertTrue(hold.release());
+      assertTrue(waiter.get().release());
     }
   }
 

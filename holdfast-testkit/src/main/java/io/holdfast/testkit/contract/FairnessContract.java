@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
-import io.holdfast.LockInfo;
 import io.holdfast.LockOptions;
 import io.holdfast.spi.DurationText;
 import io.holdfast.testkit.Await;
@@ -117,6 +116,6 @@ abstract class FairnessContract extends Contract {
   private void awaitWaiters(int count) {
     Await.until(
         count + " waiters are in the store's queue",
-        () -> inStore().map(LockInfo::waiters).orElse(0) == count);
+        () -> inStore().map(info -> info.waiters().known()).orElse(0) == count);
   }
 }

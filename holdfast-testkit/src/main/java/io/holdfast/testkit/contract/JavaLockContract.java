@@ -188,7 +188,8 @@ abstract class JavaLockContract extends Contract {
       waiter.failure(InterruptedException.class);
       // it is taken back behind the caller's back: until then the release would hand the lock to it
       Await.until(
-          "no waiter is left in the store", () -> inStore().orElseThrow().waiters() == 0);
+          "no waiter is left in the store",
+          () -> inStore().orElseThrow().waiters().known() == 0);
       assertTrue(hold.isValid());
     }
     // its request may have been on the way all that time, and is taken back only when it is answered
