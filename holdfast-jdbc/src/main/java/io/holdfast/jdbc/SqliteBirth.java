@@ -52,7 +52,7 @@ final class SqliteBirth {
           true,
           e);
     } catch (FileSystemException e) {
-      String why = e.getReason() == null ? e.toString() : e.getReason();
+      String why = SqliteFile.reason(e);
       boolean full = why.contains("No space left") || why.contains("quota");
       throw new StoreException(
           store + ": the file cannot be made: " + why
@@ -61,7 +61,12 @@ final class SqliteBirth {
           true,
           e);
     } catch (IOException e) {
-      throw new StoreException(store + ": the file cannot be made: " + e, Reason.REFUSED, true, e);
+      throw new StoreException(
+          store + ": the file cannot be made: " + SqliteFile.reason(e)
+              + "; look at its folder, or choose another place",
+          Reason.REFUSED,
+          true,
+          e);
     } finally {
       MAKING.unlock();
     }

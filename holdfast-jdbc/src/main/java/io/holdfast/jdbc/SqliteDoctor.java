@@ -51,7 +51,11 @@ final class SqliteDoctor {
       sizes();
       deaths();
     } catch (IOException e) {
-      add(Level.WARNING, "file", "cannot be looked at: " + e, "check the file and its folder");
+      add(
+          Level.WARNING,
+          "file",
+          "cannot be looked at: " + SqliteFile.reason(e),
+          "check the file and its folder");
     }
     contents(connection);
     clock(connection);

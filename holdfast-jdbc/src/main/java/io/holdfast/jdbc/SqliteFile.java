@@ -4,7 +4,9 @@ package io.holdfast.jdbc;
 import io.holdfast.ConfigurationException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileStore;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -151,6 +153,20 @@ final class SqliteFile {
       // We may not look, which proves nothing; what is open stays usable.
       return false;
     }
+  }
+
+  /** Says in words why the system refused something; Java says some of it with the name of a class. */
+  static String reason(IOException failure) {
+    if (failure instanceof AccessDeniedException) {
+      return "permission denied";
+    }
+    if (failure instanceof NoSuchFileException) {
+      return "no such file";
+    }
+    String system = failure instanceof FileSystemException file && file.getReason() != null
+        ? file.getReason()
+        : failure.getMessage();
+    return system == null ? "the system gives no reason" : system;
   }
 
   /** The path as a SQLite URI: nothing in a name can be taken for a parameter. */
