@@ -38,7 +38,7 @@ final class DdlCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Messages messages = verbosity.messages();
-    try (LockStore opened = Stores.open(store.choose(messages).uri())) {
+    try (LockStore opened = Stores.open(store.chooseToLook(messages).uri())) {
       print(opened.schema(), opened.describe() + " needs no schema", messages);
       if (data) {
         print(opened.dataSchema(), opened.describe() + " has no tables for other data", messages);

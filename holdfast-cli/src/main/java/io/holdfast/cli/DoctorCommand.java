@@ -32,6 +32,9 @@ final class DoctorCommand implements Callable<Integer> {
   private static final int PROBLEM = 1;
   private static final int TIMEOUT_SECONDS = 10;
 
+  private static final Finding YET_TO_COME =
+      new Finding(Level.OK, "file", "is not there yet: the first \"holdfast run\" creates it", "");
+
   @Mixin
   StoreOption store = new StoreOption();
 
@@ -44,8 +47,9 @@ final class DoctorCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Messages messages = verbosity.messages();
-    LockStore opened = Stores.open(store.choose(messages).uri());
-    List<Finding> findings = findings(opened);
+    StoreChoice choice = store.chooseToLook(messages);
+    LockStore opened = Stores.openExisting(choice.uri());
+    List<Finding> findings = choice.isYetToCome() ? List.of(YET_TO_COME) : findings(opened);
     boolean problem = findings.stream().anyMatch(finding -> finding.level() == Level.PROBLEM);
     if (json) {
       Map<String, Object> report = new LinkedHashMap<>();

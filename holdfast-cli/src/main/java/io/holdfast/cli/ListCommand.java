@@ -39,7 +39,7 @@ final class ListCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Messages messages = verbosity.messages();
-    try (Holdfast holdfast = store.choose(messages).look()) {
+    try (Holdfast holdfast = store.chooseToLook(messages).look()) {
       List<LockInfo> locks = holdfast.admin().list(prefix);
       if (json) {
         Output.print(Json.write(locks.stream().map(LockView::json).toList()));

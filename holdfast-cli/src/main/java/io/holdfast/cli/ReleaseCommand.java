@@ -17,8 +17,8 @@ import picocli.CommandLine.Parameters;
     header = "Ends another holder's hold without its consent.",
     description = {
       "",
-      "This does not stop the holder: it learns of the release at its next renewal (a third of its lease later at most,"
-          + " unless its lease is fixed), and may work beside the next holder until then. Its late writes are refused only"
+      "This does not stop the holder: it learns of the release at its next renewal that is answered, or at its own deadline"
+          + " (with a fixed lease, or if no renewal is answered), and may work beside the next holder until then. Its late writes are refused only"
           + " if the resource checks tokens and the next holder has written. Exits with 0 if the hold was ended; with 1 if"
           + " not: the lock was free, it changed hands meanwhile, or you said no.",
       ""
@@ -54,7 +54,7 @@ final class ReleaseCommand implements Callable<Integer> {
           Exit.USAGE,
           "there is no terminal to ask on; if you are sure that the holder is gone, add --yes");
     }
-    try (Holdfast holdfast = store.choose(messages).look()) {
+    try (Holdfast holdfast = store.chooseToLook(messages).look()) {
       Optional<LockInfo> seen = holdfast.admin().inspect(name).filter(LockInfo::isTaken);
       if (seen.isEmpty()) {
         messages.note("lock \"" + name + "\" is free");

@@ -40,7 +40,7 @@ final class ShowCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Messages messages = verbosity.messages();
-    try (Holdfast holdfast = store.choose(messages).look()) {
+    try (Holdfast holdfast = store.chooseToLook(messages).look()) {
       Optional<LockInfo> found = holdfast.admin().inspect(name);
       LockInfo info = found.orElseGet(() -> free(name));
       if (json) {

@@ -2,7 +2,9 @@
 package io.holdfast.cli;
 
 import io.holdfast.Holdfast;
+import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreAddress;
+import io.holdfast.spi.Stores;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -36,9 +38,23 @@ record StoreChoice(String uri, List<String> warnings, boolean isOurs) {
     warnings = List.copyOf(warnings);
   }
 
-  /** Connects in order to look: with more patience than a lock can have, since a person waits. */
+  /**
+   * Connects in order to look: with more patience than a lock can have, since a person waits. Nothing is created. As long as the
+   * default file is not there, no locks are: an empty store stands for it.
+   */
   Holdfast look() {
-    return Holdfast.builder().store(uri).requestTimeout(PATIENCE).build();
+    LockStore store = Stores.openExisting(isYetToCome() ? "memory:" : uri);
+    return Holdfast.builder().store(store).requestTimeout(PATIENCE).build();
+  }
+
+  /** Whether it is the default file and that is not there: the first command that takes a lock makes it. */
+  boolean isYetToCome() {
+    return isOurs && Files.notExists(ourFile());
+  }
+
+  /** The default file, if it is the store. */
+  Path ourFile() {
+    return Path.of(uri.substring("sqlite:".length()));
   }
 
   /** For people, without a password. */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.cli;
 
-import java.nio.file.Files;
-import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -17,17 +15,22 @@ final class StoreOption {
   @Nullable
   String store;
 
-  /** Chooses the store, says what there is to say about it, and makes the folder of the default file. */
+  /** Chooses the store for a command that takes locks: makes the folder of the default file. */
   StoreChoice choose(Messages messages) {
+    StoreChoice choice = chooseToLook(messages);
+    if (choice.isOurs()) {
+      StoreChoice.makeFolder(choice.ourFile());
+    }
+    return choice;
+  }
+
+  /** Chooses the store, and says what there is to say about it. */
+  StoreChoice chooseToLook(Messages messages) {
     StoreChoice choice = StoreChoice.of(store, System.getenv(), System.getProperty("user.home"));
     choice.warnings().forEach(messages::note);
-    if (choice.isOurs()) {
-      Path file = Path.of(choice.uri().substring("sqlite:".length()));
-      StoreChoice.makeFolder(file);
-      if (Terminal.is(2) && !Files.exists(file)) {
-        messages.note("no store was named: using " + file
-            + ", which reaches this user on this machine only (--store, HOLDFAST_STORE)");
-      }
+    if (Terminal.is(2) && choice.isYetToCome()) {
+      messages.note("no store was named: using " + choice.ourFile()
+          + ", which reaches this user on this machine only (--store, HOLDFAST_STORE)");
     }
     return choice;
   }

@@ -5,11 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.parallel.Execution;
@@ -29,6 +33,7 @@ class CommandsTest {
 
   @Test
   void ls_andShow_tellWhoHoldsWhat() {
+    makeStore();
     assertThat(exitedStdout(processes.holdfast("ls"))).isEmpty();
     Job free = processes.holdfast("show", "jobs/nightly");
     assertThat(free.exitCode()).isEqualTo(1);
@@ -57,6 +62,122 @@ class CommandsTest {
     assertThat(job.exitCode()).isEqualTo(143);
   }
 
+  /** A store in which nothing was ever locked but this. */
+  private void makeStore() {
+    assertThat(processes.holdfast("run", "first", "true").exitCode()).isZero();
+  }
+
+  /** An address that is misspelt names no file: that is said, and no file is made of it, for there would be no locks in it. */
+  @ParameterizedTest
+  @ValueSource(strings = {"ls", "ls --json", "show lock", "release --force --yes lock"})
+  void fileThatIsNotThere_isNotMade(String line) throws IOException {
+    for (String scheme : List.of("sqlite:", "jdbc:sqlite:")) {
+      Job job = processes.holdfast(Map.of("HOLDFAST_STORE", scheme + "nofile.db"), line.split(" "));
+      assertThat(job.exitCode()).as(job::toString).isEqualTo(69);
+      assertThat(job.stdout()).isEmpty();
+      assertThat(job.stderr()).isEqualTo("holdfast: " + notOpened(scheme, "no such file") + "\n");
+    }
+    assertThat(beginningWith("nofile")).isEmpty();
+  }
+
+  @Test
+  void doctor_fileThatIsNotThere_isAProblemAndIsNotMade() throws IOException {
+    Job job = processes.holdfast("doctor", "--store", "sqlite:nofile.db");
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(1);
+    assertThat(job.stdout())
+        .isEqualTo("store sqlite:" + processes.file("nofile.db") + "\nproblem  connection: "
+            + notOpened("sqlite:", "no such file") + "\n");
+    assertThat(beginningWith("nofile")).isEmpty();
+  }
+
+  @Test
+  void ls_ofAnEmptyFile_leavesItEmpty() throws IOException {
+    processes.touch("nofile.db");
+    Job job = processes.holdfast("ls", "--store", "sqlite:nofile.db");
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(69);
+    assertThat(job.stderr())
+        .isEqualTo("holdfast: " + notOpened("sqlite:", "the file is empty") + "\n");
+    assertThat(Files.size(processes.file("nofile.db"))).isZero();
+    assertThat(beginningWith("nofile")).containsExactly(processes.file("nofile.db"));
+  }
+
+  @Test
+  void ls_ofADatabaseWithoutTables_leavesItWithout() throws IOException, SQLException {
+    Path file = processes.file("nofile.db");
+    try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + file);
+        Statement statement = connection.createStatement()) {
+      statement.execute("VACUUM");
+    }
+    byte[] before = Files.readAllBytes(file);
+    assertThat(before).isNotEmpty();
+    Job job = processes.holdfast("ls", "--store", "sqlite:nofile.db");
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(69);
+    assertThat(job.stderr())
+        .isEqualTo("holdfast: " + notOpened("sqlite:", "the file is empty") + "\n");
+    assertThat(Files.readAllBytes(file)).isEqualTo(before);
+    assertThat(beginningWith("nofile")).containsExactly(file);
+  }
+
+  private String notOpened(String scheme, String cause) {
+    return "store " + scheme + processes.file("nofile.db") + ": " + cause
+        + "; check the path, or let \"holdfast run\" create it";
+  }
+
+  private List<Path> beginningWith(String name) throws IOException {
+    try (Stream<Path> files = Files.list(processes.folder())) {
+      return files
+          .filter(file -> file.getFileName().toString().startsWith(name))
+          .toList();
+    }
+  }
+
+  /** Where no store is named, there are no locks before the first one: that is no mistake. */
+  @Test
+  void defaultFileThatIsNotThere_hasNoLocksAndIsNotMade() {
+    processes.useDefault();
+    Map<String, String> state = Map.of("XDG_STATE_HOME", processes.file("state").toString());
+    assertThat(exitedStdout(processes.holdfast(state, "ls"))).isEmpty();
+    assertThat(exitedStdout(processes.holdfast(state, "ls", "--json"))).isEqualTo("[]\n");
+    Job show = processes.holdfast(state, "show", "lock");
+    assertThat(show.exitCode()).as(show::toString).isEqualTo(1);
+    assertThat(show.stdout()).isEqualTo("lock        lock\nstate       free\n");
+    Job release = processes.holdfast(state, "release", "--force", "--yes", "lock");
+    assertThat(release.exitCode()).as(release::toString).isEqualTo(1);
+    assertThat(release.stderr()).isEqualTo("holdfast: lock \"lock\" is free\n");
+    assertThat(exitedStdout(processes.holdfast(state, "doctor")))
+        .isEqualTo("store sqlite:" + processes.file("state/holdfast/locks.db")
+            + "\nok       file: is not there yet: the first \"holdfast run\" creates it\n");
+    assertThat(exitedStdout(processes.holdfast(state, "ddl"))).isNotEmpty();
+    assertThat(processes.file("state")).doesNotExist();
+
+    Job first = processes.holdfast(state, "run", "--at-least", "1h", "lock", "true");
+    assertThat(first.exitCode()).as(first::toString).isZero();
+    assertThat(exitedStdout(processes.holdfast(state, "ls"))).startsWith("lock  kept for ");
+  }
+
+  /** SQLite has no list of those that wait without --fair: nothing is said of their number. */
+  @Test
+  void waiters_thatAFileDoesNotList_areUnknown() {
+    Job holder =
+        processes.holdfast("run", "jobs", "sh", "-c", "echo $$ >child.pid; exec sleep 600");
+    processes.pid("child.pid");
+    assertThat(exitedStdout(processes.holdfast("show", "jobs")))
+        .endsWith("\nwaiting     unknown\n");
+    assertThat(exitedStdout(processes.holdfast("show", "--json", "jobs")))
+        .endsWith("\"waiters\": null, \"waitersAtLeast\": 0}\n");
+    assertThat(exitedStdout(processes.holdfast("ls", "--json")))
+        .endsWith("\"waiters\": null, \"waitersAtLeast\": 0}]\n");
+    processes.holdfast("run", "--fair", "jobs", "true");
+    Await.until(
+        "it waits",
+        () ->
+            exitedStdout(processes.holdfast("show", "jobs")).endsWith("\nwaiting     at least 1\n"),
+        processes::everything);
+    assertThat(exitedStdout(processes.holdfast("ls"))).endsWith(", at least 1 waiting\n");
+    holder.signal("TERM");
+    assertThat(holder.exitCode()).isEqualTo(143);
+  }
+
   @Test
   void release_withoutATerminalOrYes_is64() {
     Job job = processes.holdfast("release", "--force", "lock");
@@ -73,6 +194,7 @@ class CommandsTest {
 
   @Test
   void release_freeLock_saysSo() {
+    makeStore();
     Job job = processes.holdfast("release", "--force", "--yes", "lock");
     assertThat(job.exitCode()).isEqualTo(1);
     assertThat(job.stderr()).isEqualTo("holdfast: lock \"lock\" is free\n");
@@ -80,6 +202,7 @@ class CommandsTest {
 
   @Test
   void doctor_goodFile_isHealthy() {
+    makeStore();
     Job job = processes.holdfast("doctor");
     assertThat(job.exitCode()).as(job::toString).isZero();
     assertThat(job.stdout()).startsWith("store sqlite:").contains("ok       connection: ");

@@ -210,7 +210,7 @@ class LauncherTest {
     assertThat(job.stdout()).startsWith("holdfast ");
   }
 
-  /** Without its tree there is nothing to build; what it would make beside itself would be in everybody's way. */
+  /** Without its tree there is nothing to build: it must not make folders beside itself. */
   @Test
   void launcher_thatWasCopiedAlone_saysSoAndMakesNothing() throws IOException {
     Path bin = Files.createDirectory(processes.file("bin"));

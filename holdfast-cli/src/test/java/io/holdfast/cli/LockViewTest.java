@@ -89,7 +89,7 @@ class LockViewTest {
             "\"keptUntil\": \"2026-02-03T04:15:06Z\"");
   }
 
-  /** A store that does not see all waiters says of no lock that nobody waits for it. */
+  /** Where a store does not see all waiters, 0 would be a wrong answer. */
   @Test
   void waitersThatTheStoreDoesNotSee_areUnknown() {
     LockInfo unseen = waitedFor(Waiters.atLeast(0));

@@ -100,7 +100,8 @@ class SqlCommandsTest {
   }
 
   private boolean showsAWaiter(String lock) {
-    return exitedStdout(processes.holdfast("show", "--json", lock)).contains("\"waiters\": 1");
+    return exitedStdout(processes.holdfast("show", "--json", lock))
+        .contains("\"waitersAtLeast\": 1");
   }
 
   private static long token(String line) {
@@ -141,6 +142,8 @@ class SqlCommandsTest {
   @EnumSource
   void doctor_tellsWhatTheServerDoes(SqlKind kind) {
     use(kind);
+    Job first = processes.answered("run", "-n", "first", "true");
+    assertThat(first.exitCode()).as(first::toString).isZero();
     Job job = processes.holdfast("doctor");
     assertThat(job.exitCode()).as(job::toString).isZero();
     assertThat(job.stdout())
@@ -148,6 +151,30 @@ class SqlCommandsTest {
         .contains("ok       connection: ")
         .doesNotContain("secret")
         .doesNotContain("problem");
+  }
+
+  /** A command that only looks makes no tables in a database that was named by mistake. */
+  @ParameterizedTest
+  @EnumSource
+  void tablesThatAreNotThere_areNotMadeByALook(SqlKind kind) {
+    use(kind);
+    Matcher prefix = PREFIX.matcher(processes.store());
+    assertThat(prefix.find()).isTrue();
+    String table = prefix.group(1) + "lock";
+    Job list = processes.holdfast("ls");
+    assertThat(list.exitCode()).as(list::toString).isEqualTo(69);
+    assertThat(list.stderr())
+        .startsWith("holdfast: store jdbc:")
+        .contains("there is no table ", table)
+        .endsWith("; check the address, or let \"holdfast run\" create the tables\n")
+        .hasLineCount(1);
+    Job doctor = processes.holdfast("doctor");
+    assertThat(doctor.exitCode()).as(doctor::toString).isEqualTo(1);
+    assertThat(doctor.stdout()).contains("problem  connection: store jdbc:", table);
+    assertThat(kind.shared()
+            .query("SELECT COUNT(*) FROM information_schema.tables WHERE table_name = '" + table
+                + "'"))
+        .containsExactly("0");
   }
 
   /** What it prints makes everything, for an account that may not make tables itself. */

@@ -27,4 +27,16 @@ public interface LockStoreFactory {
    * @throws io.holdfast.ConfigurationException if the address does not make sense
    */
   LockStore open(StoreAddress address);
+
+  /**
+   * Makes a store that makes no file and no table: {@link LockStore#connect()} fails if they are not there. For commands that
+   * only look, which should not make an empty store out of a misspelt address. No I/O.
+   *
+   * @param address where it is
+   * @return a store, not started; the same as {@link #open} unless the factory says otherwise
+   * @throws io.holdfast.ConfigurationException if the address does not make sense
+   */
+  default LockStore openExisting(StoreAddress address) {
+    return open(address);
+  }
 }

@@ -57,11 +57,28 @@ public final class Stores {
    */
   public static LockStore open(String uri) {
     StoreAddress address = StoreAddress.parse(uri);
+    return factory(address).open(address);
+  }
+
+  /**
+   * Makes the store that an address names, like {@link #open}, but one that makes no file and no table ({@link
+   * LockStoreFactory#openExisting}). No I/O.
+   *
+   * @param uri the address
+   * @return a store, not started
+   * @throws ConfigurationException as {@link #open}
+   */
+  public static LockStore openExisting(String uri) {
+    StoreAddress address = StoreAddress.parse(uri);
+    return factory(address).openExisting(address);
+  }
+
+  private static LockStoreFactory factory(StoreAddress address) {
     TreeSet<String> found = new TreeSet<>();
     for (LockStoreFactory factory :
         ServiceLoader.load(LockStoreFactory.class, Stores.class.getClassLoader())) {
       if (factory.schemes().contains(address.scheme())) {
-        return factory.open(address);
+        return factory;
       }
       found.addAll(factory.schemes());
     }

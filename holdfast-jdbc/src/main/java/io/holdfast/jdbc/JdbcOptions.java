@@ -14,7 +14,8 @@ import java.util.Optional;
  * @param retention how long a released lock's row stays, measured from its revision: what keeps tokens growing
  * @param pollAtMost the longest that a waiter does not look
  * @param connections how many connections there may be beside the one for renewals
- * @param createsTables whether missing tables are made
+ * @param createsTables whether the address lets missing tables be made
+ * @param onlyLooks whether the client only looks, and makes no tables even so
  * @param listening whether waiters listen
  * @param durability what a commit waits for
  */
@@ -24,6 +25,7 @@ record JdbcOptions(
     Duration pollAtMost,
     int connections,
     boolean createsTables,
+    boolean onlyLooks,
     Listening listening,
     Durability durability) {
   static final JdbcOptions DEFAULT = of(JdbcSettings.defaults());
@@ -35,6 +37,7 @@ record JdbcOptions(
         settings.poll(),
         settings.connections(),
         settings.createsTables(),
+        false,
         settings.listening(),
         settings.durability());
   }
@@ -78,6 +81,12 @@ record JdbcOptions(
     identifier(address, "schema").ifPresent(settings::schema);
     identifier(address, "prefix").ifPresent(settings::prefix);
     return of(settings.build());
+  }
+
+  /** The same for a client that only looks. */
+  JdbcOptions looking() {
+    return new JdbcOptions(
+        tables, retention, pollAtMost, connections, createsTables, true, listening, durability);
   }
 
   private static Optional<String> identifier(StoreAddress address, String option) {

@@ -38,6 +38,15 @@ final class JdbcSchema {
             true,
             null);
       }
+      if (context.options().onlyLooks()) {
+        throw new StoreException(
+            context.store() + ": there is no table "
+                + session.tables().lock()
+                + "; check the address, or let \"holdfast run\" create the tables",
+            Reason.UNREACHABLE,
+            true,
+            null);
+      }
       create(session);
       format = format(session);
     }

@@ -43,7 +43,16 @@ public final class JdbcStoreFactory implements LockStoreFactory {
 
   @Override
   public LockStore open(StoreAddress address) {
-    JdbcOptions options = JdbcOptions.of(Objects.requireNonNull(address, "address"));
+    return open(address, JdbcOptions.of(Objects.requireNonNull(address, "address")));
+  }
+
+  @Override
+  public LockStore openExisting(StoreAddress address) {
+    return open(
+        address, JdbcOptions.of(Objects.requireNonNull(address, "address")).looking());
+  }
+
+  private static LockStore open(StoreAddress address, JdbcOptions options) {
     JdbcDialect dialect =
         options.dialect(address.scheme().equals("jdbc:postgresql"), address.toString());
     return new JdbcStore(PooledSource.of(address, options), dialect, options, address.toString());

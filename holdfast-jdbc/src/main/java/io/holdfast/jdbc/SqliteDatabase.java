@@ -44,7 +44,7 @@ final class SqliteDatabase {
   record Opened(SqliteConnection connection, Object identity) {}
 
   /**
-   * Opens a connection; makes the file if it is missing or empty. Any number of processes may do so at once.
+   * Opens a connection; makes the file if it is missing or empty, unless it has to be there. Any number of processes may do so at once.
    *
    * @throws SQLException only if the file is busy: try again
    * @throws StoreException if the file cannot be used
@@ -53,7 +53,11 @@ final class SqliteDatabase {
   Opened open() throws SQLException {
     SqliteFile.checkPlace(options, store);
     try {
-      SqliteBirth.makeIfMissing(options.path(), store);
+      if (options.makesFile()) {
+        SqliteBirth.makeIfMissing(options.path(), store);
+      } else if (Files.notExists(options.path())) {
+        throw notThere("no such file");
+      }
       return openFile();
     } catch (SQLException e) {
       if (SqliteErrors.isBusy(e)) {
@@ -70,13 +74,25 @@ final class SqliteDatabase {
       throw SqliteErrors.map(store, e);
     } catch (IOException e) {
       throw new StoreException(
-          store + ": the file cannot be looked at: " + e, Reason.REFUSED, true, e);
+          store + ": the file cannot be looked at: " + SqliteFile.reason(e)
+              + "; make it and its folder readable for this user, or name another file",
+          Reason.REFUSED,
+          true,
+          e);
     } catch (NoClassDefFoundError e) {
       throw new ConfigurationException(
           "no driver for SQLite was found; add io.holdfast:holdfast-sqlite, which brings org.xerial:sqlite-jdbc",
           store,
           e);
     }
+  }
+
+  private StoreException notThere(String what) {
+    return new StoreException(
+        store + ": " + what + "; check the path, or let \"holdfast run\" create it",
+        Reason.UNREACHABLE,
+        true,
+        null);
   }
 
   private Opened openFile() throws SQLException, IOException {
@@ -93,6 +109,9 @@ final class SqliteDatabase {
     try {
       requireVersion(connection);
       if (isEmpty(connection)) {
+        if (!options.makesFile()) {
+          throw notThere("the file is empty");
+        }
         fill(connection);
       }
       switchToWal(connection);

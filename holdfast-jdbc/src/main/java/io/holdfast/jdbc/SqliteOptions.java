@@ -17,9 +17,15 @@ import java.util.regex.Pattern;
  * @param pollAtMost the longest that a waiter does not look
  * @param networkFile whether a file on a network file system is taken
  * @param workId names the file that says that work of this process may outlive it, empty if there is none
+ * @param makesFile whether a file that is missing or empty is made; else it is refused
  */
 record SqliteOptions(
-    Path path, Duration retention, Duration pollAtMost, boolean networkFile, String workId) {
+    Path path,
+    Duration retention,
+    Duration pollAtMost,
+    boolean networkFile,
+    String workId,
+    boolean makesFile) {
   static final Duration RETENTION = Duration.ofHours(24);
   static final Duration POLL = Duration.ofMillis(25);
 
@@ -31,7 +37,12 @@ record SqliteOptions(
   private static final Duration LONGEST_POLL = Duration.ofSeconds(10);
 
   static SqliteOptions of(Path path) {
-    return new SqliteOptions(path.toAbsolutePath(), RETENTION, POLL, false, "");
+    return new SqliteOptions(path.toAbsolutePath(), RETENTION, POLL, false, "", true);
+  }
+
+  /** The same for a file that must be there. */
+  SqliteOptions existing() {
+    return new SqliteOptions(path, retention, pollAtMost, networkFile, workId, false);
   }
 
   /**
@@ -55,7 +66,8 @@ record SqliteOptions(
         address.duration("retention", RETENTION, SHORTEST_RETENTION, LONGEST_RETENTION),
         address.duration("poll", POLL, SHORTEST_POLL, LONGEST_POLL),
         allow(address),
-        workId(address));
+        workId(address),
+        true);
   }
 
   private static Path path(String text, String store) {

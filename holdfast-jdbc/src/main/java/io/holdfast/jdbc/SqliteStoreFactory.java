@@ -43,4 +43,12 @@ public final class SqliteStoreFactory implements LockStoreFactory {
     return new SqliteStore(
         SqliteOptions.of(Objects.requireNonNull(address, "address")), address.toString());
   }
+
+  /** Its address for people is absolute: a person who looks sees which file was meant. */
+  @Override
+  public LockStore openExisting(StoreAddress address) {
+    SqliteOptions options =
+        SqliteOptions.of(Objects.requireNonNull(address, "address")).existing();
+    return new SqliteStore(options, address.scheme() + ":" + options.path());
+  }
 }

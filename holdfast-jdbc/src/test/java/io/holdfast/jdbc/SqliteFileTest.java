@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.ConfigurationException;
+import io.holdfast.Holdfast;
+import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.Ticker;
 import io.holdfast.spi.Claim;
@@ -13,13 +15,17 @@ import io.holdfast.spi.Kept;
 import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.spi.StoreException;
+import io.holdfast.spi.Stores;
 import io.holdfast.testkit.log.Warns;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.Charset;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
@@ -552,6 +558,38 @@ class SqliteFileTest {
   })
   void doctor_saysAmountsInTheirUnit(long bytes, String expected) {
     assertThat(SqliteDoctor.amount(bytes)).isEqualTo(expected);
+  }
+
+  @Test
+  void whyTheSystemRefused_isSaidInWords() {
+    assertThat(SqliteFile.reason(new AccessDeniedException("a"))).isEqualTo("permission denied");
+    assertThat(SqliteFile.reason(new NoSuchFileException("a"))).isEqualTo("no such file");
+    assertThat(SqliteFile.reason(new FileSystemException("a", null, "No space left on device")))
+        .isEqualTo("No space left on device");
+    assertThat(SqliteFile.reason(new IOException("cut off"))).isEqualTo("cut off");
+    assertThat(SqliteFile.reason(new IOException())).isEqualTo("the system gives no reason");
+  }
+
+  /** A store that only looks opens what is there, and makes nothing. */
+  @Test
+  void openExisting_makesNoFile_andOpensOneThatIsThere() {
+    Path file = folder.resolve("locks.db");
+    Holdfast.Builder looks = Holdfast.builder().store(Stores.openExisting("sqlite:" + file));
+    assertThatThrownBy(() -> looks.build().close())
+        .isInstanceOfSatisfying(
+            StoreUnavailableException.class,
+            e -> assertThat(e.reason()).isEqualTo(Reason.UNREACHABLE))
+        .hasMessage("store sqlite:" + file
+            + ": no such file; check the path, or let \"holdfast run\" create it");
+    assertThat(folder).isEmptyDirectory();
+
+    try (Client client = new Client(file).connect()) {
+      client.granted(client.claim("a"));
+      try (Holdfast looking =
+          Holdfast.builder().store(Stores.openExisting("sqlite:" + file)).build()) {
+        assertThat(looking.admin().list("")).hasSize(1);
+      }
+    }
   }
 
   private void refusedUntouched(Path file, String... words) throws IOException {
