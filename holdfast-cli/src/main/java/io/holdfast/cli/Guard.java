@@ -18,6 +18,9 @@ final class Guard {
   /** A machine that was suspended shows it on the wall clock only, which wakes nobody: so we look this often. */
   private static final Duration LONGEST_QUIET = Duration.ofMillis(500);
 
+  /** How long a SIGKILL may take to have its effect. */
+  private static final Duration KILL_AGAIN = Duration.ofSeconds(1);
+
   private final KillPlan full;
   private final Duration first;
   private KillPlan plan;
@@ -30,7 +33,8 @@ final class Guard {
   /** When the grace ends that began with the first signal to the command; null while there was none. */
   private @Nullable Long killAtNanos;
 
-  private boolean killed;
+  /** When the last SIGKILL was due; null while none was. */
+  private @Nullable Long killedAtNanos;
 
   /**
    * Starts with a command that runs.
@@ -60,10 +64,10 @@ final class Guard {
     this.stops = stops;
   }
 
-  /** Returns what is due now: nothing, or one signal, each once. */
+  /** Returns what is due now: nothing, or one signal, each once; but SIGKILL again and again while the command has not ended. */
   List<Sig> look(Duration remaining, long nowNanos) {
-    if (killed) {
-      return List.of();
+    if (killedAtNanos != null) {
+      return nowNanos - killedAtNanos < KILL_AGAIN.toNanos() ? List.of() : kill(nowNanos);
     }
     if (remaining.compareTo(first) > 0) {
       plan = full;
@@ -77,8 +81,7 @@ final class Guard {
       }
     }
     if (due == Step.KILL || (killAtNanos != null && nowNanos - killAtNanos >= 0)) {
-      killed = true;
-      return List.of(Sig.KILL);
+      return kill(nowNanos);
     }
     return stops.look(nowNanos);
   }
@@ -103,7 +106,7 @@ final class Guard {
   /** How long there is nothing to look at, if no event comes. */
   Duration quiet(Duration remaining, long nowNanos) {
     Duration quiet = LONGEST_QUIET;
-    if (killed) {
+    if (killedAtNanos != null) {
       return quiet;
     }
     if (killsOnLoss) {
@@ -130,6 +133,11 @@ final class Guard {
   /** Whether the command was signalled for the sake of the lock. */
   boolean hasEndedCommand() {
     return done != Step.LEAVE;
+  }
+
+  private List<Sig> kill(long nowNanos) {
+    killedAtNanos = nowNanos;
+    return List.of(Sig.KILL);
   }
 
   private void startGrace(long nowNanos) {

@@ -27,20 +27,36 @@ final class Supervisor implements Child {
   private static final List<Path> BASH =
       List.of(Path.of("/bin/bash"), Path.of("/usr/bin/bash"), Path.of("/usr/local/bin/bash"));
 
+  private static final List<String> PIPES = List.of("start", "orders", "go", "watcher");
+
   private static final Duration ORPHAN_LOOK = Duration.ofMillis(100);
 
   private final Path folder;
+  private final String script;
   private final RandomAccessFile start;
   private final RandomAccessFile orders;
+  private final Watcher watcher;
   private final Messages messages;
   private @Nullable Process process;
 
+  /** Set once the command has been sent SIGKILL. */
+  private volatile boolean killed;
+
+  private boolean repeated;
+
   private Supervisor(
-      Path folder, RandomAccessFile start, RandomAccessFile orders, Messages messages) {
+      Path folder,
+      String script,
+      RandomAccessFile start,
+      RandomAccessFile orders,
+      Watcher watcher,
+      Messages messages) {
     this.messages = messages;
     this.folder = folder;
+    this.script = script;
     this.start = start;
     this.orders = orders;
+    this.watcher = watcher;
   }
 
   /**
@@ -52,15 +68,16 @@ final class Supervisor implements Child {
     Path folder = null;
     try {
       folder = Files.createTempDirectory("holdfast");
-      try (InputStream script = Supervisor.class.getResourceAsStream("supervise.sh")) {
-        Files.copy(Objects.requireNonNull(script, "supervise.sh"), folder.resolve("supervise.sh"));
-      }
+      String script = script();
+      Files.writeString(folder.resolve("supervise.sh"), script);
       makePipes(folder);
       // Both ways: opening does not wait for the other side, and the other side sees us before it looks.
       return new Supervisor(
           folder,
+          script,
           new RandomAccessFile(folder.resolve("start").toFile(), "rw"),
           new RandomAccessFile(folder.resolve("orders").toFile(), "rw"),
+          Watcher.at(folder.resolve("watcher")),
           messages);
     } catch (IOException e) {
       if (folder != null) {
@@ -74,21 +91,27 @@ final class Supervisor implements Child {
     }
   }
 
+  private static String script() throws IOException {
+    try (InputStream script = Supervisor.class.getResourceAsStream("supervise.sh")) {
+      return new String(
+          Objects.requireNonNull(script, "supervise.sh").readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+
   private static void makePipes(Path folder) throws IOException {
-    Process mkfifo = new ProcessBuilder(
-            "mkfifo",
-            "-m",
-            "600",
-            folder.resolve("start").toString(),
-            folder.resolve("orders").toString(),
-            folder.resolve("go").toString())
-        .redirectErrorStream(true)
-        .start();
-    String said = new String(mkfifo.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    List<String> mkfifo = new ArrayList<>(List.of("mkfifo", "-m", "600"));
+    PIPES.forEach(name -> mkfifo.add(folder.resolve(name).toString()));
+    run(mkfifo);
+  }
+
+  /** Runs a program that ends at once; an interrupt has to wait for that. */
+  private static void run(List<String> line) throws IOException {
+    Process program = new ProcessBuilder(line).redirectErrorStream(true).start();
+    String said = new String(program.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     boolean interrupted = false;
     while (true) {
       try {
-        if (mkfifo.waitFor() != 0) {
+        if (program.waitFor() != 0) {
           throw new IOException(Failures.oneLine(said));
         }
         return;
@@ -135,6 +158,7 @@ final class Supervisor implements Child {
     // an exported one would take the supervisor's own settings to every bash of the command
     environment.remove("SHELLOPTS");
     process = builder.start();
+    watcher.listen(this::watcherIsGone);
     start.write((token + "\n").getBytes(StandardCharsets.US_ASCII));
   }
 
@@ -153,9 +177,61 @@ final class Supervisor implements Child {
     return List.of("sh");
   }
 
+  /**
+   * Sends a signal to the group. The watcher does that; if it was killed, or if a SIGKILL is ordered once more because the
+   * first one has had no effect, we do it.
+   */
   @Override
   public void order(Sig signal) {
-    write(signal.name());
+    boolean again = signal == Sig.KILL && killed;
+    if (signal == Sig.KILL) {
+      killed = true;
+    }
+    // In this order: a SIGKILL that the watcher has not read before its end is repeated when that is seen.
+    if (!again && !watcher.isGone()) {
+      write(signal.name());
+    }
+    if (again && !repeated && watcher.group().isPresent()) {
+      repeated = true;
+      messages.error("the command has not ended since it was sent SIGKILL; holdfast sends it again,"
+          + " without the watcher of the command");
+    }
+    if (again || watcher.isGone()) {
+      passOn(signal);
+    }
+  }
+
+  private void watcherIsGone(Watcher.Group group) {
+    messages.error(
+        "the watcher of the command was killed; holdfast now sends signals to the command"
+            + " (process " + group.leader().pid()
+            + ") itself, but if holdfast is killed too, no process ends the command");
+    if (killed) {
+      passOn(Sig.KILL);
+    }
+  }
+
+  /** Does what the watcher does with a signal; the script's own text, because its file may have been removed. */
+  private void passOn(Sig signal) {
+    Optional<Watcher.Group> group = watcher.group().filter(Watcher.Group::isThere);
+    if (group.isEmpty()) {
+      return;
+    }
+    try {
+      List<String> line = new ArrayList<>(shell());
+      line.addAll(List.of("-c", script, "supervise.sh", "pass", signal.name()));
+      line.addAll(List.of(Long.toString(group.get().leader().pid()), group.get().stop()));
+      line.addAll(List.of(folder.toString(), Long.toString(supervisor().pid())));
+      run(line);
+    } catch (IOException e) {
+      // repeated if it was SIGKILL, unless the command has ended meanwhile
+      System.getLogger("io.holdfast.cli")
+          .log(System.Logger.Level.WARNING, "cannot send SIG" + signal + " to the command", e);
+    }
+  }
+
+  private Process supervisor() {
+    return Objects.requireNonNull(process, "not started");
   }
 
   /**
@@ -164,7 +240,7 @@ final class Supervisor implements Child {
    */
   @Override
   public int waitFor() throws InterruptedException {
-    int status = Objects.requireNonNull(process, "not started").waitFor();
+    int status = supervisor().waitFor();
     Optional<Long> orphan = orphan();
     if (orphan.isPresent()) {
       messages.error("the supervisor of the command was killed; the command (process "
@@ -198,7 +274,8 @@ final class Supervisor implements Child {
   public void close() {
     try (start;
         orders) {
-      if (process == null) {
+      watcher.close();
+      if (process == null || watcher.isGone()) {
         remove(folder);
       } else {
         // The watcher, which may not have come to read its script yet, removes the folder.
@@ -218,7 +295,9 @@ final class Supervisor implements Child {
   }
 
   private static void remove(Path folder) {
-    for (String name : List.of("start", "orders", "go", "command", "supervise.sh", "")) {
+    List<String> names = new ArrayList<>(PIPES);
+    names.addAll(List.of("command", "stopped", "supervise.sh", ""));
+    for (String name : names) {
       try {
         Files.deleteIfExists(folder.resolve(name));
       } catch (IOException e) {

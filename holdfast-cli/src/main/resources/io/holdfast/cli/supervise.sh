@@ -9,13 +9,16 @@
 #        |                                                ^
 #        +--starts--> this script (supervisor) ---starts--+
 #
-# holdfast makes three named pipes in DIR, and opens the first two before it starts us, for reading and writing:
+# holdfast makes four named pipes in DIR, and opens all but DIR/go before it starts us, for reading and writing:
 #   DIR/start   one line, the token: the command may begin. Nothing is run before it.
 #   DIR/orders  one line each: the name of a signal for the group, or "done"; and from the group "begun": signals act on
 #               it from now on, those that came before are sent now. The end of the file means that holdfast is gone;
 #               then the watcher ends the group by itself: SIGTERM, and SIGKILL after GRACE tenths of a second.
 #   DIR/go      one line, from the watcher: the signals that came before have been sent. Its end instead means that there
 #               is no watcher, and nothing is run.
+#   DIR/watcher lines from the watcher to holdfast: "ready GROUP STOP" when signals act on the group, with the group's
+#               number and the signal that stops it. Only the watcher has it open then, so that its end means that the
+#               watcher is gone; from then on holdfast sends the signals with "pass", one at a time.
 # Our exit status is the command's, 128+n if a signal ended it. The command keeps our stdin, stdout and stderr; and the
 # environment, so that no variable is set here before it was started: the name may be one of the environment's.
 #
@@ -38,6 +41,7 @@
 # the file stays.
 #
 #   supervise.sh job DIR GRACE EAGER WORKFILE COMMAND [ARG...]
+#   supervise.sh pass ORDER GROUP STOP DIR SUPERVISOR
 set -u
 
 # DIR GRACE EAGER WORKFILE COMMAND [ARG...]: becomes the command once holdfast and the watcher say so; in the new group.
@@ -76,7 +80,7 @@ is_gone() {
   esac
 }
 
-# pass_on ORDER GROUP STOP DIR
+# pass_on ORDER GROUP STOP DIR SUPERVISOR
 pass_on() {
   case $1 in
     TSTP)
@@ -87,7 +91,7 @@ pass_on() {
   esac
   case $1 in
     # What is stopped cannot end; and the supervisor, stopped by Ctrl-Z, could not tell of it.
-    HUP | TERM | KILL) kill -s CONT -- "-$2" "$$" ;;
+    HUP | TERM | KILL) kill -s CONT -- "-$2" "$5" ;;
   esac
   case $1 in
     # Not ":", which would end some shells where the file cannot be made.
@@ -110,13 +114,15 @@ watch_group() {
       begun)
         begun=yes
         for order in $early; do
-          pass_on "$order" "$3" "$4" "$1"
+          pass_on "$order" "$3" "$4" "$1" "$$"
         done
+        # In this order: without a watcher that has said "ready", nothing is run.
+        echo "ready $3 $4" >&4
         echo go >&6
         exec 6>&-
         ;;
       KILL) kill -s KILL "$3" ;; # its group may not be there yet
-      yes*) pass_on "$order" "$3" "$4" "$1" ;;
+      yes*) pass_on "$order" "$3" "$4" "$1" "$$" ;;
       *) early="$early $order" ;;
     esac
   done
@@ -216,10 +222,10 @@ await_command() {
 supervise() {
   # Ours to survive, not to act on: holdfast gets them too. Before anything is started, which would be left alone.
   trap '' HUP INT QUIT TERM
-  leave_for_command "$@" 2>&5 5>&- &
+  leave_for_command "$@" 2>&5 4>&- 5>&- &
   child=$!
   watch_group "$1" "$2" "$child" TSTP "$4" </dev/null >/dev/null 5>&- &
-  exec 5>&- 6>&- 7<&- 8<&- 9<&-
+  exec 5>&- 4>&- 6>&- 7<&- 8<&- 9<&-
   dir=$1 owner=$3
   # bash leaves a script in an fg whose job has died of SIGINT, whatever the script does with that signal; its status is the command's
   trap 'kill -0 "$child" || true >"$dir/command"' EXIT
@@ -268,13 +274,18 @@ case $1 in
     shift
     watch_group "$@"
     ;;
+  pass)
+    shift
+    pass_on "$@" 2>/dev/null || :
+    ;;
   job)
     shift
     # Opened for reading alone, a pipe waits for a writer, for ever if holdfast has just died. Opened both ways first, it
-    # does not wait, and what we read then ends when holdfast does; of DIR/go, when the watcher does.
+    # does not wait, and what we read then ends when holdfast does; of DIR/go, when the watcher does. So it is with writing.
     exec 9<>"$1/start" 7<"$1/start" 9>&-
     exec 9<>"$1/orders" 8<"$1/orders" 9>&-
     exec 6<>"$1/go" 9<"$1/go"
+    exec 4<>"$1/watcher"
     if [ -n "${BASH_VERSION-}" ]; then
       exec 5>&2
       # "set -m" looks for the terminal on stderr; after that, stderr would only get bash's remarks on how jobs ended.
@@ -284,6 +295,7 @@ case $1 in
       supervise "$@"
     else
       setsid sh "$0" watch "$1" "$2" "$$" STOP "$4" </dev/null >/dev/null 2>&1 &
+      exec 4>&-
       exec setsid sh "$0" command "$@"
     fi
     ;;

@@ -74,6 +74,16 @@ class GuardTest {
     assertThat(guard.look(Duration.ZERO, 0)).containsExactly(Sig.KILL);
   }
 
+  /** What should have sent it may not live any more. */
+  @Test
+  void look_killHasNoEffect_killsAgainEverySecond() {
+    assertThat(guard.look(TOO_LATE, 0)).containsExactly(Sig.KILL);
+    assertThat(guard.look(TOO_LATE, SECOND - 1)).isEmpty();
+    assertThat(guard.look(TOO_LATE, SECOND)).containsExactly(Sig.KILL);
+    assertThat(guard.look(TOO_LATE, 2 * SECOND - 1)).isEmpty();
+    assertThat(guard.look(TOO_LATE, 2 * SECOND)).containsExactly(Sig.KILL);
+  }
+
   @Test
   void look_renewedAfterTheTerm_isNotCalledBack() {
     assertThat(guard.look(LATE, 0)).containsExactly(Sig.TERM);
@@ -91,7 +101,7 @@ class GuardTest {
     assertThat(guard.look(PLENTY, 7 * SECOND - 1)).isEmpty();
     assertThat(guard.signalled(signal, PLENTY, 5 * SECOND)).containsExactly(signal);
     assertThat(guard.look(PLENTY, 7 * SECOND)).containsExactly(Sig.KILL);
-    assertThat(guard.look(PLENTY, 8 * SECOND)).isEmpty();
+    assertThat(guard.look(PLENTY, 8 * SECOND - 1)).isEmpty();
     assertThat(guard.exitCode(143, false)).isEqualTo(143);
   }
 

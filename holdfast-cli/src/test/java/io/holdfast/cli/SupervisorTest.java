@@ -130,6 +130,86 @@ class SupervisorTest {
     assertThat(job.exitCode()).as(job::toString).isEqualTo(137);
   }
 
+  /** A command that counts the signals to it does not end, until it is killed. */
+  private static final String DEAF =
+      "trap 'echo told >>log' TERM; echo $$ >child.pid; while :; do sleep 0.05; done";
+
+  @ParameterizedTest
+  @ValueSource(strings = {"bash", "sh"})
+  void watcherKilled_signalsStillReachTheCommand(String shell) {
+    Job job = processes.holdfastWith(
+        shell,
+        "run",
+        "lock",
+        "sh",
+        "-c",
+        "trap 'echo 1 >on' CONT; echo $$ >child.pid; while :; do sleep 0.05; done");
+    long child = processes.pid("child.pid");
+    Processes.signal("KILL", watcher(job));
+    job.untilStderr("the watcher of the command was killed");
+    job.signal("CONT");
+    processes.pid("on");
+    job.signal("INT");
+    processes.untilGone(child);
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(130);
+    assertThat(job.stderr().lines()).as("it is said once").hasSize(1);
+    processes.assertFree("lock");
+    assertNothingIsLeft();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"bash", "sh"})
+  void watcherKilled_holdLost_theCommandIsKilled(String shell) {
+    Job job = processes.holdfastWith(shell, "run", "--lease", "9s", "lock", "sh", "-c", DEAF);
+    long child = processes.pid("child.pid");
+    Processes.signal("KILL", watcher(job));
+    job.untilStderr("the watcher of the command was killed; holdfast now sends signals to the"
+        + " command (process " + child + ") itself");
+    Job force = processes.holdfast("release", "--force", "--yes", "lock");
+    assertThat(force.exitCode()).as(force::toString).isZero();
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(Exit.LOST);
+    processes.untilGone(child);
+  }
+
+  /** A SIGKILL that nothing has passed on is noticed, and repeated without the watcher. */
+  @ParameterizedTest
+  @ValueSource(strings = {"bash", "sh"})
+  void watcherStopped_theCommandIsKilled(String shell) {
+    Job job = processes.holdfastWith(shell, "run", "--grace", "300ms", "lock", "sh", "-c", DEAF);
+    long child = processes.pid("child.pid");
+    long watcher = watcher(job);
+    Processes.signal("STOP", watcher);
+    job.signal("TERM");
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(137);
+    processes.untilGone(child);
+    assertThat(job.stderr()).contains("the command has not ended since it was sent SIGKILL");
+    assertThat(processes.read("log")).isEmpty();
+    Processes.signal("CONT", watcher);
+    processes.untilGone(watcher);
+  }
+
+  /** The process that runs the same script beside the supervisor, or, without bash, beside the command. */
+  private static long watcher(Job job) {
+    List<ProcessHandle> supervisor = job.process().children().toList();
+    List<Long> others = job.process()
+        .descendants()
+        .filter(each -> !supervisor.contains(each))
+        .filter(each -> each.info().commandLine().orElse("").contains("supervise.sh"))
+        .map(ProcessHandle::pid)
+        .toList();
+    assertThat(others).hasSize(1);
+    return others.get(0);
+  }
+
+  private void assertNothingIsLeft() {
+    try (Stream<Path> left = Files.list(processes.file("tmp"))) {
+      assertThat(left.filter(path -> path.getFileName().toString().startsWith("holdfast")))
+          .isEmpty();
+    } catch (IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    }
+  }
+
   /** A cleaner of temporary folders has been here. What is open stays open, and signals still arrive. */
   @ParameterizedTest
   @ValueSource(strings = {"bash", "sh"})

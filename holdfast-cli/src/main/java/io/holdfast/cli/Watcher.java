@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.holdfast.cli;
+
+import java.io.BufferedReader;
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** What the watcher of {@code supervise.sh} tells us, through a pipe that ends when the watcher does. */
+final class Watcher implements AutoCloseable {
+  /** Keeps the pipe from ending before the watcher has opened it. */
+  private final RandomAccessFile opened;
+
+  private final FileInputStream pipe;
+  private volatile @Nullable Group group;
+  private volatile boolean gone;
+  private volatile boolean closed;
+  private boolean listened;
+
+  /**
+   * The process group of the command.
+   *
+   * @param leader the command; its number is the group's
+   * @param stop the name of the signal that stops the group
+   */
+  record Group(ProcessHandle leader, String stop) {
+    /** Whether the number is still that of our command: another process may have got it since. */
+    boolean isThere() {
+      // compares the time at which the process began
+      return leader.isAlive();
+    }
+  }
+
+  private Watcher(RandomAccessFile opened, FileInputStream pipe) {
+    this.opened = opened;
+    this.pipe = pipe;
+  }
+
+  /** Opens the pipe, which has no other side yet. */
+  static Watcher at(Path pipe) throws IOException {
+    // first this one: without a writer, the other would wait
+    RandomAccessFile opened = new RandomAccessFile(pipe.toFile(), "rw");
+    return new Watcher(opened, new FileInputStream(pipe.toFile()));
+  }
+
+  /**
+   * Listens from now on, on a thread of its own.
+   *
+   * @param whenGone called if the watcher ends before we close, while the command runs
+   */
+  void listen(Consumer<Group> whenGone) {
+    Thread thread = new Thread(() -> read(whenGone), "holdfast-watcher");
+    thread.setDaemon(true);
+    listened = true;
+    thread.start();
+  }
+
+  private void read(Consumer<Group> whenGone) {
+    try (BufferedReader lines =
+        new BufferedReader(new InputStreamReader(pipe, StandardCharsets.US_ASCII))) {
+      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+        said(line);
+      }
+    } catch (IOException e) {
+      System.getLogger("io.holdfast.cli")
+          .log(System.Logger.Level.WARNING, "cannot hear the watcher of the command", e);
+    }
+    gone = true;
+    Group there = group;
+    if (there != null && !closed) {
+      whenGone.accept(there);
+    }
+  }
+
+  private void said(String line) throws IOException {
+    String[] words = line.split(" ");
+    if (words[0].equals("ready")) {
+      group = ProcessHandle.of(Long.parseLong(words[1]))
+          .map(leader -> new Group(leader, words[2]))
+          .orElse(null);
+      opened.close();
+    }
+  }
+
+  /** The group, once the watcher can signal it. */
+  Optional<Group> group() {
+    return Optional.ofNullable(group);
+  }
+
+  /** Whether the watcher has ended, or what it says cannot be read any more. */
+  boolean isGone() {
+    return gone;
+  }
+
+  /** The watcher may end from now on. The thread that reads closes the pipe then. */
+  @Override
+  public void close() throws IOException {
+    closed = true;
+    opened.close();
+    if (!listened) {
+      pipe.close();
+    }
+  }
+}
