@@ -3,6 +3,13 @@ package io.holdfast.cli;
 
 /** The command that runs under a lock, with all it has started: one process group. */
 interface Child extends AutoCloseable {
+  /**
+   * Lets the command begin, once it is ready.
+   *
+   * @param token for {@code HOLDFAST_TOKEN}
+   */
+  void begin(long token);
+
   /** Sends a signal to the group. */
   void order(Sig signal);
 

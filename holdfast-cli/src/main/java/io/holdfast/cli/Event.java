@@ -3,6 +3,9 @@ package io.holdfast.cli;
 
 /** What can happen while the command runs. */
 sealed interface Event {
+  /** The command can begin; it waits for our word. */
+  record Ready() implements Event {}
+
   /** The command ended with this status. */
   record Ended(int status) implements Event {}
 

@@ -86,6 +86,20 @@ final class Guard {
     return stops.look(nowNanos);
   }
 
+  /**
+   * Whether a command that is ready may begin: not if it would have to be killed at once.
+   *
+   * @param remaining of the validity
+   */
+  boolean mayBegin(Duration remaining) {
+    return killsOnLoss ? plan.due(remaining) != Step.KILL : !remaining.isZero();
+  }
+
+  /** Whether the command was sent SIGKILL. */
+  boolean hasKilled() {
+    return killedAtNanos != null;
+  }
+
   /** Returns what to pass on after a signal to us, in this order. */
   List<Sig> signalled(Sig signal, Duration remaining, long nowNanos) {
     List<Sig> orders = new ArrayList<>();

@@ -206,10 +206,10 @@ final class LockedRun {
       supervisor.start(
           command,
           hold.lockName(),
-          hold.token(),
           settings.plan().grace(),
           Terminal.front().isPresent() && Terminal.is(0) && Terminal.is(1) && Terminal.is(2),
-          created);
+          created,
+          () -> events.add(new Event.Ready()));
       started = true;
       status = watch(hold, supervisor, guard);
       ended = true;

@@ -29,6 +29,9 @@ final class Supervisor implements Child {
 
   private static final List<String> PIPES = List.of("start", "orders", "go", "watcher");
 
+  /** How long a busy machine may take to end a command that has not begun. */
+  private static final Duration UNBEGUN = Duration.ofSeconds(10);
+
   private static final Duration ORPHAN_LOOK = Duration.ofMillis(100);
 
   private final Path folder;
@@ -43,6 +46,8 @@ final class Supervisor implements Child {
   private volatile boolean killed;
 
   private boolean repeated;
+
+  private boolean begun;
 
   private Supervisor(
       Path folder,
@@ -126,22 +131,22 @@ final class Supervisor implements Child {
   }
 
   /**
-   * Starts the command.
+   * Starts what will be the command: it tells when it is ready, and waits for {@link #begin}.
    *
    * @param command the command and its arguments
    * @param lockName for {@code HOLDFAST_LOCK}
-   * @param token for {@code HOLDFAST_TOKEN}
    * @param graceIfWeDie how long the group has between SIGTERM and SIGKILL if we are killed
    * @param eager whether the command gets the terminal at once
    * @param workFile what the watcher removes if holdfast dies, once the command has ended; empty for none
+   * @param whenReady called on another thread
    */
   void start(
       List<String> command,
       String lockName,
-      long token,
       Duration graceIfWeDie,
       boolean eager,
-      Optional<Path> workFile)
+      Optional<Path> workFile,
+      Runnable whenReady)
       throws IOException {
     List<String> line = new ArrayList<>(shell());
     line.add(folder.resolve("supervise.sh").toString());
@@ -158,8 +163,13 @@ final class Supervisor implements Child {
     // an exported one would take the supervisor's own settings to every bash of the command
     environment.remove("SHELLOPTS");
     process = builder.start();
-    watcher.listen(this::watcherIsGone);
-    start.write((token + "\n").getBytes(StandardCharsets.US_ASCII));
+    watcher.listen(whenReady, this::watcherIsGone);
+  }
+
+  @Override
+  public void begin(long token) {
+    begun = true;
+    write(start, Long.toString(token));
   }
 
   /** bash where there is one, because it can make a process group without taking the terminal. */
@@ -189,7 +199,7 @@ final class Supervisor implements Child {
     }
     // In this order: a SIGKILL that the watcher has not read before its end is repeated when that is seen.
     if (!again && !watcher.isGone()) {
-      write(signal.name());
+      write(orders, signal.name());
     }
     if (again && !repeated && watcher.group().isPresent()) {
       repeated = true;
@@ -275,20 +285,26 @@ final class Supervisor implements Child {
     try (start;
         orders) {
       watcher.close();
+      if (process != null && !begun) {
+        // It has been killed; until its end it may still have to read its script.
+        process.waitFor(UNBEGUN.toNanos(), TimeUnit.NANOSECONDS);
+      }
       if (process == null || watcher.isGone()) {
         remove(folder);
       } else {
         // The watcher, which may not have come to read its script yet, removes the folder.
-        write("done");
+        write(orders, "done");
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 
-  private void write(String order) {
+  private static void write(RandomAccessFile pipe, String line) {
     try {
-      orders.write((order + "\n").getBytes(StandardCharsets.US_ASCII));
+      pipe.write((line + "\n").getBytes(StandardCharsets.US_ASCII));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -3,6 +3,7 @@ package io.holdfast.cli;
 
 import io.holdfast.Hold;
 import io.holdfast.Ticker;
+import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -32,7 +33,11 @@ final class Watch {
     this.losses = losses;
   }
 
-  /** Returns the command's status once it has ended. */
+  /**
+   * Returns the command's status once it has ended.
+   *
+   * @throws CliException if the hold ends before the command has begun; then it must not begin any more
+   */
   int untilEnded() throws InterruptedException {
     while (true) {
       Duration remaining = hold.remaining();
@@ -44,11 +49,31 @@ final class Watch {
       if (event instanceof Event.Ended ended) {
         return ended.status();
       }
+      if (event instanceof Event.Ready) {
+        begin();
+      }
       if (event instanceof Event.Signalled signalled) {
         Duration left = hold.remaining();
         guard.signalled(signalled.signal(), left, ticker.nanos()).forEach(child::order);
       }
     }
+  }
+
+  /** Looks once more: what was started may have taken long until it was ready. */
+  private void begin() {
+    Duration remaining = hold.remaining();
+    if (guard.hasKilled()) {
+      return;
+    }
+    if (!guard.mayBegin(remaining)) {
+      throw new CliException(
+          Exit.LOST,
+          remaining.isZero()
+              ? "lost the lock \"" + hold.lockName() + "\" before the command began"
+              : "the lock \"" + hold.lockName() + "\" could not be renewed and ends in "
+                  + DurationText.of(remaining) + ": the command did not begin");
+    }
+    child.begin(hold.token());
   }
 
   private void send(List<Sig> signals, Duration remaining) {

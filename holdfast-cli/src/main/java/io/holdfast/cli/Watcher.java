@@ -52,20 +52,21 @@ final class Watcher implements AutoCloseable {
   /**
    * Listens from now on, on a thread of its own.
    *
+   * @param whenReady called when the command waits for its token
    * @param whenGone called if the watcher ends before we close, while the command runs
    */
-  void listen(Consumer<Group> whenGone) {
-    Thread thread = new Thread(() -> read(whenGone), "holdfast-watcher");
+  void listen(Runnable whenReady, Consumer<Group> whenGone) {
+    Thread thread = new Thread(() -> read(whenReady, whenGone), "holdfast-watcher");
     thread.setDaemon(true);
     listened = true;
     thread.start();
   }
 
-  private void read(Consumer<Group> whenGone) {
+  private void read(Runnable whenReady, Consumer<Group> whenGone) {
     try (BufferedReader lines =
         new BufferedReader(new InputStreamReader(pipe, StandardCharsets.US_ASCII))) {
       for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-        said(line);
+        said(line, whenReady);
       }
     } catch (IOException e) {
       System.getLogger("io.holdfast.cli")
@@ -78,13 +79,14 @@ final class Watcher implements AutoCloseable {
     }
   }
 
-  private void said(String line) throws IOException {
+  private void said(String line, Runnable whenReady) throws IOException {
     String[] words = line.split(" ");
     if (words[0].equals("ready")) {
       group = ProcessHandle.of(Long.parseLong(words[1]))
           .map(leader -> new Group(leader, words[2]))
           .orElse(null);
       opened.close();
+      whenReady.run();
     }
   }
 

@@ -74,6 +74,21 @@ class GuardTest {
     assertThat(guard.look(Duration.ZERO, 0)).containsExactly(Sig.KILL);
   }
 
+  @Test
+  void mayBegin_untilItWouldBeKilledAtOnce() {
+    assertThat(guard.mayBegin(LATE)).isTrue();
+    assertThat(guard.mayBegin(TOO_LATE.plusNanos(1))).isTrue();
+    assertThat(guard.mayBegin(TOO_LATE)).isFalse();
+  }
+
+  /** What is not killed for the lock's sake may still not begin without the lock. */
+  @Test
+  void mayBegin_onLostWarn_untilTheHoldHasEnded() {
+    Guard warns = new Guard(PLAN, false, new Stops(() -> Stops.Job.UNKNOWN));
+    assertThat(warns.mayBegin(Duration.ofNanos(1))).isTrue();
+    assertThat(warns.mayBegin(Duration.ZERO)).isFalse();
+  }
+
   /** What should have sent it may not live any more. */
   @Test
   void look_killHasNoEffect_killsAgainEverySecond() {

@@ -2,6 +2,7 @@
 package io.holdfast.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.Hold;
 import io.holdfast.HoldLostException;
@@ -36,6 +37,48 @@ class WatchTest {
     events.add(new Event.Ended(3));
     assertThat(watch(true).untilEnded()).isEqualTo(3);
     assertThat(child.orders).isEmpty();
+  }
+
+  @Test
+  void untilEnded_commandIsReady_beginsWithTheToken() throws InterruptedException {
+    events.add(new Event.Ready());
+    events.add(new Event.Ended(0));
+    assertThat(watch(true).untilEnded()).isZero();
+    assertThat(child.begunWith).containsExactly(1L);
+  }
+
+  /** The shell took so long to start that the hold has come to its end: nothing may begin that would be killed at once. */
+  @Test
+  void untilEnded_readyTooLate_doesNotBegin() {
+    events.add(new Event.Ready());
+    hold.later = Duration.ofSeconds(2);
+    assertThatThrownBy(() -> watch(true).untilEnded())
+        .isInstanceOf(CliException.class)
+        .hasMessage("the lock \"a lock\" could not be renewed and ends in 2 s: the command did not"
+            + " begin")
+        .extracting(e -> ((CliException) e).code())
+        .isEqualTo(Exit.LOST);
+    assertThat(child.begunWith).isEmpty();
+  }
+
+  @Test
+  void untilEnded_readyAfterTheLoss_doesNotBegin() {
+    events.add(new Event.Ready());
+    hold.later = Duration.ZERO;
+    assertThatThrownBy(() -> watch(false).untilEnded())
+        .isInstanceOf(CliException.class)
+        .hasMessage("lost the lock \"a lock\" before the command began");
+    assertThat(child.begunWith).isEmpty();
+  }
+
+  /** It was told to end before it was ready, and is being killed: its end says how it was. */
+  @Test
+  void untilEnded_readyAfterTheKill_doesNotBegin() throws InterruptedException {
+    hold.remaining = Duration.ZERO;
+    events.add(new Event.Ready());
+    events.add(new Event.Ended(137));
+    assertThat(watch(true).untilEnded()).isEqualTo(137);
+    assertThat(child.begunWith).isEmpty();
   }
 
   @Test
@@ -180,6 +223,7 @@ class WatchTest {
 
   private static final class FakeChild implements Child {
     final List<Sig> orders = new CopyOnWriteArrayList<>();
+    final List<Long> begunWith = new CopyOnWriteArrayList<>();
     private final BlockingQueue<Event> events;
 
     @Nullable
@@ -187,6 +231,11 @@ class WatchTest {
 
     FakeChild(BlockingQueue<Event> events) {
       this.events = events;
+    }
+
+    @Override
+    public void begin(long token) {
+      begunWith.add(token);
     }
 
     @Override
@@ -208,6 +257,10 @@ class WatchTest {
 
   private static final class FakeHold implements Hold {
     volatile Duration remaining = Duration.ofSeconds(29);
+
+    /** What remains from the second look on. */
+    volatile @Nullable Duration later;
+
     boolean released;
     boolean atRisk;
     LossReason reason = LossReason.GONE;
@@ -237,7 +290,12 @@ class WatchTest {
 
     @Override
     public Duration remaining() {
-      return remaining;
+      Duration now = remaining;
+      Duration next = later;
+      if (next != null) {
+        remaining = next;
+      }
+      return now;
     }
 
     @Override
