@@ -24,13 +24,13 @@ record SourceTexts(Path file, String code, List<String> texts) {
   static final char GAP = '\uE000';
 
   private static final String COMMENT = "//.*+|/\\*[\\s\\S]*?\\*/";
-  private static final String BLOCK =
-      "\"\"\"([^\\\\]*?(?:\\\\[\\s\\S][^\\\\]*?)*?)\"\"\"";
+  private static final String BLOCK = "\"\"\"([^\\\\]*?(?:\\\\[\\s\\S][^\\\\]*?)*?)\"\"\"";
   private static final String TEXT = "\"([^\"\\\\\\n]*+(?:\\\\.[^\"\\\\\\n]*+)*+)\"";
   private static final String CHARACTER = "'\\\\''|'(?:\\\\[^']*|[^'])'";
   private static final Pattern TOKEN =
       Pattern.compile(String.join("|", COMMENT, BLOCK, TEXT, CHARACTER));
-  private static final Pattern ESCAPE = Pattern.compile("\\\\(?:u+([0-9a-fA-F]{4})|.)", Pattern.DOTALL);
+  private static final Pattern ESCAPE =
+      Pattern.compile("\\\\(?:u+([0-9a-fA-F]{4})|.)", Pattern.DOTALL);
   private static final Pattern SUM = Pattern.compile("\"(\\d+)\"\\s*\\+\\s*\"(\\d+)\"");
   private static final Pattern NUMBER = Pattern.compile("\"(\\d+)\"");
   private static final Pattern LOGGED = Pattern.compile("\\{\\d}");
@@ -54,7 +54,10 @@ record SourceTexts(Path file, String code, List<String> texts) {
     String code = TOKEN.matcher(source).replaceAll(token -> number(token, texts));
     for (Matcher sum = SUM.matcher(code); sum.find(); sum = SUM.matcher(code)) {
       texts.add(text(texts, sum.group(1)) + text(texts, sum.group(2)));
-      code = code.substring(0, sum.start()) + '"' + (texts.size() - 1) + '"'
+      code = code.substring(0, sum.start())
+          + '"'
+          + (texts.size() - 1)
+          + '"'
           + code.substring(sum.end());
     }
     return new SourceTexts(file, code, texts);

@@ -37,18 +37,49 @@ class TroubleshootingPageTest {
 
   /** The words in capitals that stand for something on the page. A longer one is before one that it begins with. */
   private static final String PLACEHOLDERS = Stream.of(
-          "ACTION", "ADDRESS", "ARTIFACT", "CAUSE", "CODE", "COMMAND", "DATABASE", "FILE", "FOLDER",
-          "GUARANTEE", "HOLDER", "HOST", "ID", "KEY", "KIND", "LEVEL", "LIST", "NAME", "N", "OPTION",
-          "PARAMETER", "PORT", "REASON", "RESOURCE", "ROOT", "RULE", "SCHEME", "TABLE", "THREAD",
-          "TIME", "USER", "VALUE", "VARIABLE", "VERSION", "WHAT", "WORD")
+          "ACTION",
+          "ADDRESS",
+          "ARTIFACT",
+          "CAUSE",
+          "CODE",
+          "COMMAND",
+          "DATABASE",
+          "FILE",
+          "FOLDER",
+          "GUARANTEE",
+          "HOLDER",
+          "HOST",
+          "ID",
+          "KEY",
+          "KIND",
+          "LEVEL",
+          "LIST",
+          "NAME",
+          "N",
+          "OPTION",
+          "PARAMETER",
+          "PORT",
+          "REASON",
+          "RESOURCE",
+          "ROOT",
+          "RULE",
+          "SCHEME",
+          "TABLE",
+          "THREAD",
+          "TIME",
+          "USER",
+          "VALUE",
+          "VARIABLE",
+          "VERSION",
+          "WHAT",
+          "WORD")
       .collect(Collectors.joining("|", "(?<![A-Z_])(?:", ")(?![A-Za-z_])"));
 
   private static final Pattern CODE = Pattern.compile("`([^`]+)`");
   private static final Pattern OPEN = Pattern.compile(PLACEHOLDERS + "|\\.\\.\\.");
   private static final Pattern CLOSED_TOO = Pattern.compile(OPEN + "|;");
   private static final Pattern BLANKS = Pattern.compile("\\s+");
-  private static final Pattern EDGES =
-      Pattern.compile("^[^\\p{L}\\p{N}]+|[^\\p{L}\\p{N}]+$");
+  private static final Pattern EDGES = Pattern.compile("^[^\\p{L}\\p{N}]+|[^\\p{L}\\p{N}]+$");
 
   /** A shorter piece of a message, such as "not found", does not tell which message it is. */
   private static final int TELLING = 20;
@@ -75,8 +106,9 @@ class TroubleshootingPageTest {
       + "|\\.(?:log|thrown)\\(\\s*[^,\"]*Level\\.(?:WARNING|ERROR)[^,]*,");
 
   /** In the core also what the caller did wrong; in other modules most of these are for the engine's eyes. */
-  private static final Pattern CORE_PLACE = Pattern.compile(PLACE
-      + "|\\bnew (?:IllegalStateException|IllegalMonitorStateException|IllegalArgumentException)\\(");
+  private static final Pattern CORE_PLACE = Pattern.compile(
+      PLACE
+          + "|\\bnew (?:IllegalStateException|IllegalMonitorStateException|IllegalArgumentException)\\(");
 
   /** Some exceptions make their messages themselves. */
   private static final Pattern OWN_PLACE = Pattern.compile("\\bsuper\\(");
@@ -118,8 +150,10 @@ class TroubleshootingPageTest {
         .map(each -> each.getValue() + ": \"" + each.getKey() + "\"")
         .toList();
     assertThat(missing)
-        .as("messages without a row in %s: add each, with the words that are printed up to the first semicolon, to the table"
-            + " where a user looks for it, and say what to do; or excuse it in this test", PAGE)
+        .as(
+            "messages without a row in %s: add each, with the words that are printed up to the first semicolon, to the table"
+                + " where a user looks for it, and say what to do; or excuse it in this test",
+            PAGE)
         .isEmpty();
   }
 
@@ -128,16 +162,20 @@ class TroubleshootingPageTest {
   void everyRow_isPrinted() throws IOException {
     List<String> texts = new ArrayList<>(List.of(Files.readString(ROOT.resolve("holdfast"))));
     SourceTexts.below(folders("main", "test")).forEach(each -> texts.addAll(each.texts()));
-    String all = texts.stream().map(TroubleshootingPageTest::normal).collect(
-        Collectors.joining(String.valueOf(SourceTexts.GAP)));
+    String all = texts.stream()
+        .map(TroubleshootingPageTest::normal)
+        .collect(Collectors.joining(String.valueOf(SourceTexts.GAP)));
     List<String> unknown = messages().stream()
-        .flatMap(message -> CLOSED_TOO.splitAsStream(message)
+        .flatMap(message -> CLOSED_TOO
+            .splitAsStream(message)
             .map(TroubleshootingPageTest::words)
             .filter(words -> !all.contains(words))
             .map(words -> "\"" + words + "\" in: " + message))
         .toList();
     assertThat(unknown)
-        .as("words of %s that neither the sources print nor the tests expect: write them as they are printed now", PAGE)
+        .as(
+            "words of %s that neither the sources print nor the tests expect: write them as they are printed now",
+            PAGE)
         .isEmpty();
   }
 
@@ -273,7 +311,8 @@ class TroubleshootingPageTest {
         .filter(part -> !part.isEmpty())
         .findFirst()
         .orElse(List.of());
-    List<String> ample = pieces.stream().filter(each -> each.length() >= TELLING).toList();
+    List<String> ample =
+        pieces.stream().filter(each -> each.length() >= TELLING).toList();
     return ample.isEmpty()
         ? pieces.stream()
             .filter(each -> each.contains(" "))

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.consul;
 
+import io.holdfast.spi.ConnectionAdvice;
+
 /** What to do when agents cannot be used: one sentence without a full stop. */
 enum ConsulAdvice {
   /** Nothing is known that helps. */
   NONE(""),
   START("start the server (agent), or correct host and port in the address"),
   ANY("start one of the servers (agents), or correct the address"),
-  HOST("correct the host's name in the address, or let this machine's name service know it"),
-  SILENT(
-      "find out whether this server answers its other clients, is of the kind that the address names, and is not behind a firewall"),
-  HUNG_UP(
-      "read the server's log, or correct host and port in the address if this is another kind of server"),
-  ANOTHER_KIND(
-      "correct host and port in the address: what answers there is another kind of server"),
+  HOST(ConnectionAdvice.HOST),
+  SILENT(ConnectionAdvice.SILENT),
+  HUNG_UP(ConnectionAdvice.HUNG_UP),
+  ANOTHER_KIND(ConnectionAdvice.ANOTHER_KIND),
   PLAIN("switch TLS on in the agent, or write consul:// without TLS"),
   TLS("write consuls:// in the address: this port of the agent speaks TLS"),
   TRUST("let holdfast.tls-ca name a file with the authority that signed the agent's certificate"),

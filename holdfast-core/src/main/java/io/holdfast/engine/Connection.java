@@ -3,6 +3,7 @@ package io.holdfast.engine;
 
 import io.holdfast.HoldfastException;
 import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.spi.ConnectionAdvice;
 import io.holdfast.spi.DurationText;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreException;
@@ -22,8 +23,6 @@ import org.jspecify.annotations.Nullable;
  * wait for it and follow it in the order in which they came: an end must not overtake the attempt before it.
  */
 final class Connection {
-  private static final String SILENT =
-      "find out whether this server answers its other clients, is of the kind that the address names, and is not behind a firewall";
 
   private final Engine engine;
   private final LockStore store;
@@ -113,7 +112,7 @@ final class Connection {
   private Throwable noContact(long nanos) {
     Throwable told = toldLate;
     String message = "the store did not answer the first contact within "
-        + DurationText.of(Duration.ofNanos(nanos)) + "; " + SILENT;
+        + DurationText.of(Duration.ofNanos(nanos)) + "; " + ConnectionAdvice.SILENT;
     return told != null ? told : new StoreException(message, Reason.UNREACHABLE, true, null);
   }
 

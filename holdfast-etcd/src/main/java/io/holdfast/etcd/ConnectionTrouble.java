@@ -4,6 +4,7 @@ package io.holdfast.etcd;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.StatusRuntimeException;
+import io.holdfast.spi.ConnectionAdvice;
 import io.netty.handler.ssl.SslHandshakeTimeoutException;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -56,17 +57,10 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal) {
   private static final String NO_TLS = "not an SSL/TLS record";
   private static final String NO_HTTP2 = "First received frame was not SETTINGS";
 
-  private static final String START = "start the server, or correct host and port in the address";
-  private static final String HOST =
-      "correct the host's name in the address, or let this machine's name service know it";
-  private static final String SILENT =
-      "find out whether this server answers its other clients, is of the kind that the address names, and is not behind a firewall";
   private static final String HUNG_UP =
       "read the server's log, write etcds:// if the server speaks TLS, or correct host and port in the address if this is another kind of server";
   private static final String HUNG_UP_IN_TLS =
       "read the server's log, write etcd:// if the server speaks no TLS, or correct host and port in the address if this is another kind of server";
-  private static final String ANOTHER_KIND =
-      "correct host and port in the address: what answers there is another kind of server";
   private static final String PLAIN =
       "write etcd:// or switch TLS on in the server, or correct host and port in the address if this is another kind of server";
   private static final String AUTHORITY =
@@ -140,7 +134,7 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal) {
     if (root instanceof UnresolvedAddressException
         || root instanceof UnknownHostException
         || told.startsWith(UNRESOLVED)) {
-      return new Said(UNKNOWN_HOST, true, HOST, false, true);
+      return new Said(UNKNOWN_HOST, true, ConnectionAdvice.HOST, false, true);
     }
     SSLException tls = EtcdErrors.find(SSLException.class, failure);
     if (tls != null) {
@@ -153,16 +147,17 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal) {
     String what = message == null || isStatus(root) ? told : cleaned(message);
     if (root instanceof ConnectException || root instanceof NoRouteToHostException) {
       boolean isLate = what.toLowerCase(Locale.ROOT).startsWith("connection timed out");
-      return new Said(what, true, isLate ? SILENT : START, false, true);
+      return new Said(
+          what, true, isLate ? ConnectionAdvice.SILENT : ConnectionAdvice.START, false, true);
     }
     if (what.startsWith("Network is unreachable")) {
-      return new Said(what, true, START, false, false);
+      return new Said(what, true, ConnectionAdvice.START, false, false);
     }
     if (what.startsWith(NO_HTTP2)) {
-      return new Said(NO_HTTP2, false, ANOTHER_KIND, false, true);
+      return new Said(NO_HTTP2, false, ConnectionAdvice.ANOTHER_KIND, false, true);
     }
     if (what.startsWith(SILENCE)) {
-      return new Said(what, false, SILENT, false, false);
+      return new Said(what, false, ConnectionAdvice.SILENT, false, false);
     }
     boolean hungUp = told.startsWith("Network closed") || root instanceof IOException;
     return new Said(what, false, hungUp ? HUNG_UP : "", false, false);
@@ -174,7 +169,7 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal) {
       return new Said(NO_TLS, false, PLAIN, true, false);
     }
     if (tls instanceof SslHandshakeTimeoutException) {
-      return new Said(what, false, SILENT, false, true);
+      return new Said(what, false, ConnectionAdvice.SILENT, false, true);
     }
     // a handshake comes before the first request; what fails later may have been applied
     boolean early = tls instanceof SSLHandshakeException;

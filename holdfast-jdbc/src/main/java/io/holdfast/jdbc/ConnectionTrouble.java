@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.jdbc;
 
+import io.holdfast.spi.ConnectionAdvice;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -39,15 +40,6 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal) {
   private static final Pattern BLANKS = Pattern.compile("[\\s\\p{Cntrl}]+");
   private static final Pattern NO_WORD = Pattern.compile("[^\\p{L}\\p{N}]+");
 
-  private static final String START = "start the server, or correct host and port in the address";
-  private static final String HOST =
-      "correct the host's name in the address, or let this machine's name service know it";
-  private static final String SILENT =
-      "find out whether this server answers its other clients, is of the kind that the address names, and is not behind a firewall";
-  private static final String HUNG_UP =
-      "read the server's log, or correct host and port in the address if this is another kind of server";
-  private static final String ANOTHER_KIND =
-      "correct host and port in the address: what answers there is another kind of server";
   private static final String CERTIFICATE =
       "let the driver trust the server's certificate, which must be for the host that the address names";
   private static final String LOGIN = "correct user and password in the address";
@@ -131,21 +123,23 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal) {
 
   private static String unanswered(Throwable root, String said) {
     if (root instanceof UnknownHostException) {
-      return HOST;
+      return ConnectionAdvice.HOST;
     }
     if (root instanceof SocketTimeoutException || said.startsWith(LimitedSource.NO_ANSWER)) {
-      return SILENT;
+      return ConnectionAdvice.SILENT;
     }
     if (root instanceof ConnectException || root instanceof NoRouteToHostException) {
-      return START;
+      return ConnectionAdvice.START;
     }
     if (root instanceof SSLException || root instanceof GeneralSecurityException) {
       return CERTIFICATE;
     }
     if (isAnotherProtocol(root, said)) {
-      return ANOTHER_KIND;
+      return ConnectionAdvice.ANOTHER_KIND;
     }
-    return root instanceof EOFException || root instanceof SocketException ? HUNG_UP : "";
+    return root instanceof EOFException || root instanceof SocketException
+        ? ConnectionAdvice.HUNG_UP
+        : "";
   }
 
   /** The first bytes of an answer are a length for MySQL's and MariaDB's drivers, and a letter for PostgreSQL's. */

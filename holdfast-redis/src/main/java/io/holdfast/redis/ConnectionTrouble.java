@@ -2,6 +2,7 @@
 package io.holdfast.redis;
 
 import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.spi.ConnectionAdvice;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
@@ -63,19 +64,10 @@ record ConnectionTrouble(String words, String advice, Reason reason) {
   private static final Pattern PLAIN_ANSWER = Pattern.compile("record: 2[bd]");
 
   static final String LOGIN = "correct user and password in the address";
-  private static final String START = "start the server, or correct host and port in the address";
-  private static final String HOST =
-      "correct the host's name in the address, or let this machine's name service know it";
-  private static final String SILENT =
-      "find out whether this server answers its other clients, is of the kind that the address names, and is not behind a firewall";
   private static final String SILENT_TO_TLS =
       "find out whether this server speaks TLS, answers its other clients, and is not behind a firewall";
-  private static final String HUNG_UP =
-      "read the server's log, or correct host and port in the address if this is another kind of server";
   private static final String HUNG_UP_ON_PLAIN_TEXT =
       "ask for TLS in the address if the server wants it, else read its log, or correct host and port in the address";
-  private static final String ANOTHER_KIND =
-      "correct host and port in the address: what answers there is another kind of server";
   private static final String NOT_TLS =
       "switch TLS on in the server, or write the address without it (redis://, or no holdfast.tls)";
   private static final String AUTHORITY =
@@ -131,8 +123,8 @@ record ConnectionTrouble(String words, String advice, Reason reason) {
       return new ConnectionTrouble(words, known.advice(), known.reason());
     }
     return message.startsWith("ERR unknown command")
-        ? new ConnectionTrouble(words, ANOTHER_KIND, Reason.REFUSED)
-        : new ConnectionTrouble(words, HUNG_UP, Reason.UNREACHABLE);
+        ? new ConnectionTrouble(words, ConnectionAdvice.ANOTHER_KIND, Reason.REFUSED)
+        : new ConnectionTrouble(words, ConnectionAdvice.HUNG_UP, Reason.UNREACHABLE);
   }
 
   private static ConnectionTrouble unanswered(List<Throwable> causes) {
@@ -144,7 +136,7 @@ record ConnectionTrouble(String words, String advice, Reason reason) {
     if (noRecord != null) {
       return PLAIN_ANSWER.matcher(messageOf(noRecord)).find()
           ? new ConnectionTrouble(said(noRecord), NOT_TLS, Reason.REFUSED)
-          : unreachable(noRecord, ANOTHER_KIND);
+          : unreachable(noRecord, ConnectionAdvice.ANOTHER_KIND);
     }
     SSLHandshakeException handshake = first(SSLHandshakeException.class, causes);
     Throwable root = told(causes.get(causes.size() - 1));
@@ -152,13 +144,14 @@ record ConnectionTrouble(String words, String advice, Reason reason) {
       return certificates(said(root));
     }
     if (root instanceof RedisProtocolException) {
-      return unreachable(root, ANOTHER_KIND);
+      return unreachable(root, ConnectionAdvice.ANOTHER_KIND);
     }
     if (messageOf(root).startsWith("Cannot provide redisAddress using sentinel")) {
       return unreachable(root, PRIMARY);
     }
     boolean overTls = root instanceof SSLException || first(OverTls.class, causes) != null;
-    return unreachable(root, hangsUp(root) ? overTls ? HUNG_UP : HUNG_UP_ON_PLAIN_TEXT : "");
+    return unreachable(
+        root, hangsUp(root) ? overTls ? ConnectionAdvice.HUNG_UP : HUNG_UP_ON_PLAIN_TEXT : "");
   }
 
   /** What the network said; null if it was not the network. */
@@ -167,14 +160,16 @@ record ConnectionTrouble(String words, String advice, Reason reason) {
     if (unknown != null) {
       Matcher quoted = RESOLVED.matcher(messageOf(unknown));
       String name = quoted.find() ? quoted.group(1) : messageOf(unknown).replaceFirst(":.*", "");
-      return new ConnectionTrouble("unknown host " + name, HOST, Reason.UNREACHABLE);
+      return new ConnectionTrouble(
+          "unknown host " + name, ConnectionAdvice.HOST, Reason.UNREACHABLE);
     }
     for (Throwable each : causes) {
       if (isSilence(each)) {
-        return unreachable(each, first(OverTls.class, causes) == null ? SILENT : SILENT_TO_TLS);
+        return unreachable(
+            each, first(OverTls.class, causes) == null ? ConnectionAdvice.SILENT : SILENT_TO_TLS);
       }
       if (each instanceof ConnectException || each instanceof NoRouteToHostException) {
-        return unreachable(each, START);
+        return unreachable(each, ConnectionAdvice.START);
       }
     }
     return null;

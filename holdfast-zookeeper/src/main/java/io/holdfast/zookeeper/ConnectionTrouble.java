@@ -2,6 +2,7 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.spi.ConnectionAdvice;
 import io.holdfast.spi.StoreException;
 import java.io.EOFException;
 import java.net.ConnectException;
@@ -46,15 +47,6 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal, boolean
 
   private static final String UNKNOWN_HOST = "unknown host";
 
-  private static final String START = "start the server, or correct host and port in the address";
-  private static final String HOST =
-      "correct the host's name in the address, or let this machine's name service know it";
-  private static final String SILENT =
-      "find out whether this server answers its other clients, is of the kind that the address names, and is not behind a firewall";
-  private static final String HUNG_UP =
-      "read the server's log, or correct host and port in the address if this is another kind of server";
-  private static final String ANOTHER_KIND =
-      "correct host and port in the address: what answers there is another kind of server";
   private static final String CERTIFICATE =
       "name the certificates to trust with holdfast.tls-ca; the server's must be for the host that the address names";
   private static final String OWN_CERTIFICATE =
@@ -143,13 +135,13 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal, boolean
     Throwable root = root(failure);
     String said = messageOf(root);
     if (root instanceof UnknownHostException) {
-      return new ConnectionTrouble(UNKNOWN_HOST, HOST, false, false);
+      return new ConnectionTrouble(UNKNOWN_HOST, ConnectionAdvice.HOST, false, false);
     }
     if (root instanceof SocketTimeoutException) {
-      return new ConnectionTrouble(said, SILENT, false, false);
+      return new ConnectionTrouble(said, ConnectionAdvice.SILENT, false, false);
     }
     if (root instanceof TimeoutException) {
-      return new ConnectionTrouble("no answer in time", SILENT, false, false);
+      return new ConnectionTrouble("no answer in time", ConnectionAdvice.SILENT, false, false);
     }
     if (isFrom(failure, X509Exception.class)) {
       return new ConnectionTrouble("TLS cannot be used: " + said, TLS_FILES, true, false);
@@ -159,22 +151,27 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal, boolean
     }
     if (isAlert(said)) {
       return new ConnectionTrouble(
-          said, said.contains("certificate") ? OWN_CERTIFICATE : HUNG_UP, false, false);
+          said,
+          said.contains("certificate") ? OWN_CERTIFICATE : ConnectionAdvice.HUNG_UP,
+          false,
+          false);
     }
     if (root instanceof ConnectException
         || root instanceof NoRouteToHostException
         || said.contains("unreachable")) {
-      return new ConnectionTrouble(said, START, false, false);
+      return new ConnectionTrouble(said, ConnectionAdvice.START, false, false);
     }
     if (root instanceof EOFException) {
       return hungUp();
     }
     boolean isBroken = root instanceof SocketException || !(root instanceof SSLException);
-    return new ConnectionTrouble(said, isBroken ? HUNG_UP : ANOTHER_KIND, false, false);
+    return new ConnectionTrouble(
+        said, isBroken ? ConnectionAdvice.HUNG_UP : ConnectionAdvice.ANOTHER_KIND, false, false);
   }
 
   private static ConnectionTrouble hungUp() {
-    return new ConnectionTrouble("the server closed the connection", HUNG_UP, false, false);
+    return new ConnectionTrouble(
+        "the server closed the connection", ConnectionAdvice.HUNG_UP, false, false);
   }
 
   private static ConnectionTrouble anotherKind(String answer) {
@@ -183,7 +180,10 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal, boolean
     String quoted =
         text.length() > MOST_QUOTED ? text.substring(0, MOST_QUOTED).strip() + "..." : text;
     return new ConnectionTrouble(
-        "not ZooKeeper's answer, but \"" + quoted + "\"", ANOTHER_KIND, false, false);
+        "not ZooKeeper's answer, but \"" + quoted + "\"",
+        ConnectionAdvice.ANOTHER_KIND,
+        false,
+        false);
   }
 
   private static boolean isFrom(Throwable failure, Class<? extends Throwable> kind) {
