@@ -117,14 +117,13 @@ record ConnectionTrouble(String words, String advice, Reason reason) {
       return new ConnectionTrouble(
           "the sentinel says " + words,
           isLogin ? SENTINELS_LOGIN : "read the sentinel's log",
-          known == null ? Reason.UNREACHABLE : known.reason());
+          known == null ? Reason.REFUSED : known.reason());
     }
     if (known != null) {
       return new ConnectionTrouble(words, known.advice(), known.reason());
     }
-    return message.startsWith("ERR unknown command")
-        ? new ConnectionTrouble(words, ConnectionAdvice.ANOTHER_KIND, Reason.REFUSED)
-        : new ConnectionTrouble(words, ConnectionAdvice.HUNG_UP, Reason.UNREACHABLE);
+    boolean isAnotherKind = message.startsWith("ERR unknown command");
+    return new ConnectionTrouble(words, isAnotherKind ? ConnectionAdvice.ANOTHER_KIND : ConnectionAdvice.HUNG_UP, Reason.REFUSED);
   }
 
   private static ConnectionTrouble unanswered(List<Throwable> causes) {

@@ -30,6 +30,9 @@ final class RedisErrors {
   private static final String CLUSTER =
       "write redis-cluster://: this server is a node of a cluster";
 
+  private static final String RIGHTS =
+      "give this user the rights that \"holdfast doctor\" prints, run as a user that has all";
+
   private static final String LOGS = "find out from the server's log why the connection broke";
 
   /**
@@ -79,10 +82,8 @@ final class RedisErrors {
           "see to the server's disk: until it can write there, the server takes no writes"),
       new Meaning("NOAUTH", Reason.REFUSED, "write USER:PASSWORD@ before the host in the address"),
       new Meaning("WRONGPASS", Reason.REFUSED, ConnectionTrouble.LOGIN),
-      new Meaning(
-          "NOPERM",
-          Reason.REFUSED,
-          "give this user the rights that \"holdfast doctor\" prints, run as a user that has all"),
+      new Meaning("NOPERM", Reason.REFUSED, RIGHTS),
+      new Meaning("ERR The user executing the script can't", Reason.REFUSED, RIGHTS),
       new Meaning(
           "WRONGTYPE",
           Reason.DAMAGED,
@@ -116,9 +117,14 @@ final class RedisErrors {
     ConnectionTrouble trouble = ConnectionTrouble.of(cause);
     return new StoreException(
         store + ": there is no connection just now: " + trouble.line(),
-        answered(cause) == null ? Reason.UNREACHABLE : trouble.reason(),
+        isKnown(cause) ? trouble.reason() : Reason.UNREACHABLE,
         true,
         cause);
+  }
+
+  private static boolean isKnown(Throwable cause) {
+    RedisCommandExecutionException answered = answered(cause);
+    return answered != null && meaning(message(answered)) != null;
   }
 
   /** What is told of a connection that was not made: no request of a lock was sent on it. */
@@ -164,7 +170,7 @@ final class RedisErrors {
           false,
           answered);
     }
-    boolean late = meaning.code.equals("NOPERM") && message.contains("script");
+    boolean late = meaning.advice.equals(RIGHTS) && message.contains("script");
     return new StoreException(
         store + ": " + words + "; " + meaning.advice, meaning.reason, !late, answered);
   }

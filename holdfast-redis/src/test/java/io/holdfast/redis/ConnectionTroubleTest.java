@@ -127,37 +127,51 @@ class ConnectionTroubleTest {
   static Stream<Arguments> answers() {
     return Stream.of(
         Arguments.of(
+            "ERR The user executing the script can't run this command or subcommand script: 0a1b, on @user_script:9.",
+            Reason.REFUSED,
+            Reason.REFUSED,
+            "ERR The user executing the script can't run this command or subcommand"
+                + "; give this user the rights that \"holdfast doctor\" prints, run as a user that has all"),
+        Arguments.of(
             "ERR max number of clients reached",
+            Reason.UNREACHABLE,
             Reason.UNREACHABLE,
             "ERR max number of clients reached; wait until other clients leave, or raise the server's maxclients"),
         Arguments.of(
             "LOADING Redis is loading the dataset in memory",
+            Reason.UNREACHABLE,
             Reason.UNREACHABLE,
             "LOADING Redis is loading the dataset in memory; wait until the server has loaded its data"),
         Arguments.of(
             "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk."
                 + " Commands that may modify the data set are disabled",
             Reason.FULL,
+            Reason.FULL,
             "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk"
                 + "; see to the server's disk: until it can write there, the server takes no writes"),
         Arguments.of(
             "ERR unknown command 'HELLO', with args beginning with: '3' ",
             Reason.REFUSED,
+            Reason.UNREACHABLE,
             "ERR unknown command 'HELLO'; correct host and port in the address: what answers there is another kind of server"),
         Arguments.of(
             "ERR what do you mean",
+            Reason.REFUSED,
             Reason.UNREACHABLE,
             "ERR what do you mean; read the server's log, or correct host and port in the address if this is another kind of server"));
   }
 
   @ParameterizedTest
   @MethodSource("answers")
-  void serverThatSaidNo_isTold(String error, Reason reason, String line) {
+  void serverThatSaidNo_isTold(String error, Reason atFirst, Reason later, String line) {
     Throwable cause = unable(new RedisCommandExecutionException(error));
-    assertThat(RedisErrors.unconnected("redis://x", cause)).hasMessage("redis://x: " + line);
+    StoreException told = (StoreException) RedisErrors.unconnected("redis://x", cause);
+    assertThat(told).hasMessage("redis://x: " + line);
+    assertThat(told.reason()).isEqualTo(atFirst);
+    assertThat(told.notApplied()).isTrue();
     StoreException down = RedisErrors.down("redis://x", cause);
     assertThat(down).hasMessage("redis://x: there is no connection just now: " + line);
-    assertThat(down.reason()).isEqualTo(reason);
+    assertThat(down.reason()).isEqualTo(later);
     assertThat(down.notApplied()).isTrue();
   }
 
@@ -189,6 +203,20 @@ class ConnectionTroubleTest {
       assertThat(told.notApplied()).as("%s", each).isFalse();
       assertThat(Objects.requireNonNull(told.getMessage()))
           .endsWith("; find out from the server's log why the connection broke");
+    }
+  }
+
+  /** A script may have written before it came to the command that the user may not use. */
+  @Test
+  void rightThatIsMissingInTheMiddleOfAScript_isUnknown() {
+    for (String each : new String[] {
+      "ERR The user executing the script can't run this command or subcommand script: 0a1b, on @user_script:9.",
+      "NOPERM this user has no permissions to run the 'publish' command script: 0a1b, on @user_script:9."
+    }) {
+      StoreException told =
+          (StoreException) RedisErrors.of("redis://x", new RedisCommandExecutionException(each));
+      assertThat(told.notApplied()).as(each).isFalse();
+      assertThat(told.reason()).isEqualTo(Reason.REFUSED);
     }
   }
 
