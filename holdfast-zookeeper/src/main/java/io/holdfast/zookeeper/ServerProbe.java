@@ -13,7 +13,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.jspecify.annotations.Nullable;
 
@@ -33,7 +32,7 @@ final class ServerProbe {
   private final ServerWords otherwise;
   private final long mostNanos;
   private final Ticker ticker;
-  private final AtomicReference<@Nullable Look> last = new AtomicReference<>();
+  private volatile @Nullable Look last;
 
   /**
    * A look at all servers.
@@ -66,11 +65,10 @@ final class ServerProbe {
 
   /** Says why there is no connection, as far as that is known, and finds it out for the next time. Nothing was sent. */
   StoreException notConnected() {
-    Look before = last.get();
+    Look before = last;
     if (before == null || ticker.elapsedNanos(before.asked) > LOOK_EVERY_NANOS) {
-      Look fresh = new Look(ticker.now(), look());
-      // of two threads one keeps its own: the other's answers are as good
-      last.set(fresh);
+      // two threads may both ask; it is enough that one of them keeps the answers
+      last = new Look(ticker.now(), look());
     }
     return before != null
             && before.seen.isDone()
@@ -83,7 +81,7 @@ final class ServerProbe {
         : ZooKeeperErrors.notConnected();
   }
 
-  /** Asks all servers at the same time; empty if one of them serves, as far as that can be seen. Never fails. */
+  /** Asks all servers at the same time; empty if there is none, or one serves as far as that can be seen. Never fails. */
   CompletableFuture<Optional<Map<String, ConnectionTrouble>>> look() {
     Map<String, CompletableFuture<Optional<ConnectionTrouble>>> all = new LinkedHashMap<>();
     for (String server : ServerWords.servers(clients.servers())) {
@@ -94,7 +92,9 @@ final class ServerProbe {
           Map<String, ConnectionTrouble> troubles = new LinkedHashMap<>();
           all.forEach(
               (server, seen) -> seen.join().ifPresent(trouble -> troubles.put(server, trouble)));
-          return troubles.size() == all.size() ? Optional.of(troubles) : Optional.empty();
+          return troubles.isEmpty() || troubles.size() < all.size()
+              ? Optional.empty()
+              : Optional.of(troubles);
         });
   }
 
