@@ -3,6 +3,7 @@ package io.holdfast.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.spi.ConnectionAdvice;
 import io.holdfast.testkit.process.ServerProcess;
 import io.holdfast.testkit.process.WrongServer;
 import java.io.IOException;
@@ -33,6 +34,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ConnectionErrorsTest {
   private static final String PASSWORD = "gUessed-7";
   private static final String UNKNOWN = "db.holdfast.invalid";
+  private static final String NO_CONTACT =
+      "the store did not answer the first contact within 5 s; " + ConnectionAdvice.SILENT;
 
   @RegisterExtension
   final Processes processes = new Processes();
@@ -100,9 +103,15 @@ class ConnectionErrorsTest {
   void run_printsTheCauseAndWhatToDo(Row row) {
     Job job = processes.holdfast(store(row), "run", "-n", "lock", "touch", "ran");
     assertThat(job.exitCode()).as(job::toString).isEqualTo(Exit.UNAVAILABLE);
-    assertThat(alike(job.stderr())).isEqualTo("holdfast: store " + row.said + "\n");
+    assertThat(alike(job.stderr())).matches(said -> isSaid(row, said));
     assertThat(job.stdout()).isEmpty();
     assertThat(processes.file("ran")).doesNotExist();
+  }
+
+  /** Drivers have limits of their own for a silent server, which a machine that stands still may reach after the whole time. */
+  private static boolean isSaid(Row row, String printed) {
+    return printed.equals("holdfast: store " + row.said + "\n")
+        || (row.trouble == Trouble.SILENT && printed.endsWith(": " + NO_CONTACT + "\n"));
   }
 
   /** The commands that look say the same. */

@@ -175,7 +175,12 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal) {
     String line = BLANKS.matcher(message).replaceAll(" ").strip();
     line = POSITION.matcher(NUMBER.matcher(line).replaceFirst("")).replaceFirst("");
     line = line.endsWith(".") ? line.substring(0, line.length() - 1) : line;
-    return line.isEmpty() ? e.getClass().getSimpleName() : line;
+    if (line.isEmpty()) {
+      return e instanceof EOFException
+          ? "the server closed the connection"
+          : e.getClass().getSimpleName();
+    }
+    return line;
   }
 
   /** A driver's sentence may not tell what the network said; and what it tells after that is advice. */

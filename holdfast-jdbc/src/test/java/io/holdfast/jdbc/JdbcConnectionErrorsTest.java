@@ -369,7 +369,7 @@ class JdbcConnectionErrorsTest {
         Reason.UNREACHABLE,
         by(
                 kind,
-                "The connection attempt failed: EOFException",
+                "The connection attempt failed: the server closed the connection",
                 "Could not connect to 127.0.0.1:PORT : unexpected end of stream, read 0 bytes from 4 (socket was closed by server)",
                 "Communications link failure: Can not read response from server."
                     + " Expected to read 4 bytes, read 0 bytes before connection was unexpectedly lost")

@@ -123,7 +123,10 @@ record ConnectionTrouble(String words, String advice, Reason reason) {
       return new ConnectionTrouble(words, known.advice(), known.reason());
     }
     boolean isAnotherKind = message.startsWith("ERR unknown command");
-    return new ConnectionTrouble(words, isAnotherKind ? ConnectionAdvice.ANOTHER_KIND : ConnectionAdvice.HUNG_UP, Reason.REFUSED);
+    return new ConnectionTrouble(
+        words,
+        isAnotherKind ? ConnectionAdvice.ANOTHER_KIND : ConnectionAdvice.HUNG_UP,
+        Reason.REFUSED);
   }
 
   private static ConnectionTrouble unanswered(List<Throwable> causes) {
