@@ -29,6 +29,8 @@ import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** docs/troubleshooting.md has each message that a user can meet, and no other. */
 class TroubleshootingPageTest {
@@ -114,7 +116,6 @@ class TroubleshootingPageTest {
   private static final Pattern OWN_PLACE = Pattern.compile("\\bsuper\\(");
 
   private static final String BUG = "only a bug of Holdfast, or of a store's module, brings it";
-  private static final String CONNECTION = "what is said of a connection that fails is told apart";
 
   /** Messages that the page does not need, by their words, and why. */
   private static final Map<String, String> EXCUSED = Map.ofEntries(
@@ -122,16 +123,7 @@ class TroubleshootingPageTest {
       Map.entry("maxChars must be at least", BUG),
       Map.entry("revision out of range", BUG),
       Map.entry("out of range: revision", BUG),
-      Map.entry("no claim id", BUG),
-      Map.entry("TLS failed", CONNECTION),
-      Map.entry("there is no connection just now", CONNECTION),
-      Map.entry("check that the server runs and that address, port and TLS are right", CONNECTION),
-      Map.entry("no member answers", CONNECTION),
-      Map.entry("no agent answers", CONNECTION),
-      Map.entry("the answer was not read in time", CONNECTION),
-      Map.entry(
-          "no connection to ZooKeeper (no server answers, or the ensemble has no quorum",
-          CONNECTION));
+      Map.entry("no claim id", BUG));
 
   @TempDir
   Path folder;
@@ -177,6 +169,17 @@ class TroubleshootingPageTest {
             "words of %s that neither the sources print nor the tests expect: write them as they are printed now",
             PAGE)
         .isEmpty();
+  }
+
+  /** Both the cause and the advice of what the command prints when there is no connection. */
+  @ParameterizedTest
+  @MethodSource("io.holdfast.cli.ConnectionErrorsTest#rows")
+  void ofConnections_whatIsSaid_isFound(ConnectionErrorsTest.Row row) {
+    assertThat(row.said().split("; ", -1))
+        .hasSize(2)
+        .allSatisfy(part -> assertFound(() -> {
+          throw new IllegalStateException(part);
+        }));
   }
 
   @Test

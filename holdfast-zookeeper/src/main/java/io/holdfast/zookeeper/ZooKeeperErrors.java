@@ -32,7 +32,7 @@ final class ZooKeeperErrors {
       case CONNECTIONLOSS -> "the connection to ZooKeeper broke before the answer came";
       case SESSIONEXPIRED -> "the ZooKeeper session has ended";
       case NOAUTH ->
-        "NoAuth, the node's ACL does not allow it; log in as a user whom it names, have it changed, or choose another root";
+        "NoAuth, the node's ACL does not allow it; log in as a user that it names, have it changed, or choose another root";
       case AUTHFAILED ->
         "AuthFailed, the login is refused; correct it in the section of the JAAS configuration (holdfast.sasl names it, else Client)";
       case SESSIONCLOSEDREQUIRESASLAUTH ->

@@ -253,7 +253,7 @@ class ZooKeeperConnectionErrorsTest {
         "zookeeper://ann:" + PASSWORD + root,
         Reason.REFUSED,
         "could not make or read /errors/format: NoAuth, the node's ACL does not allow it"
-            + "; log in as a user whom it names, have it changed, or choose another root");
+            + "; log in as a user that it names, have it changed, or choose another root");
   }
 
   @Test
