@@ -10,6 +10,14 @@ interface Child extends AutoCloseable {
    */
   void begin(long token);
 
+  /**
+   * Says when the group must have been sent SIGKILL if we are gone by then. To be called often: it is passed on when there
+   * is news.
+   *
+   * @param tenths of the {@link SharedClock}
+   */
+  void endBy(long tenths);
+
   /** Sends a signal to the group. */
   void order(Sig signal);
 

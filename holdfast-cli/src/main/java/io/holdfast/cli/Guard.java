@@ -4,7 +4,10 @@ package io.holdfast.cli;
 import io.holdfast.cli.KillPlan.Step;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -115,6 +118,17 @@ final class Guard {
       startGrace(nowNanos);
     }
     return orders;
+  }
+
+  /** For how long the command may go on if we are killed now; empty if only the grace of the watcher limits that. */
+  Optional<Duration> withoutUs(Duration remaining, long nowNanos) {
+    Optional<Duration> lease =
+        killsOnLoss ? Optional.of(remaining.minus(plan.reserve())) : Optional.empty();
+    Optional<Duration> grace =
+        Optional.ofNullable(killAtNanos).map(end -> Duration.ofNanos(end - nowNanos));
+    return hasKilled()
+        ? Optional.empty()
+        : Stream.of(lease, grace).flatMap(Optional::stream).min(Comparator.naturalOrder());
   }
 
   /** How long there is nothing to look at, if no event comes. */

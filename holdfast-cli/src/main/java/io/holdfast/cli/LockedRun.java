@@ -246,7 +246,8 @@ final class LockedRun {
     Thread waiter = new Thread(() -> waitFor(supervisor), "holdfast-command");
     waiter.setDaemon(true);
     waiter.start();
-    return new Watch(hold, supervisor, guard, events, ticker, losses).untilEnded();
+    SharedClock clock = new SharedClock(SharedClock.UPTIME, ticker);
+    return new Watch(hold, supervisor, guard, events, ticker, clock, losses).untilEnded();
   }
 
   private void waitFor(Child child) {

@@ -47,6 +47,9 @@ final class Supervisor implements Child {
 
   private boolean repeated;
 
+  /** What {@link #endBy} has told last. */
+  private long end = Long.MAX_VALUE;
+
   private boolean begun;
 
   private Supervisor(
@@ -185,6 +188,17 @@ final class Supervisor implements Child {
       }
     }
     return List.of("sh");
+  }
+
+  @Override
+  public void endBy(long tenths) {
+    // a tenth more is what rounding makes of the same end
+    boolean isNews = tenths < end || tenths - end > 1;
+    if (isNews && !watcher.isAsked() && !watcher.isGone()) {
+      end = tenths;
+      watcher.ask();
+      write(orders, "until " + tenths);
+    }
   }
 
   /**

@@ -6,6 +6,8 @@ import io.holdfast.Ticker;
 import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 
@@ -16,6 +18,7 @@ final class Watch {
   private final Guard guard;
   private final BlockingQueue<Event> events;
   private final Ticker ticker;
+  private final SharedClock clock;
   private final LossReport losses;
 
   Watch(
@@ -24,12 +27,14 @@ final class Watch {
       Guard guard,
       BlockingQueue<Event> events,
       Ticker ticker,
+      SharedClock clock,
       LossReport losses) {
     this.hold = hold;
     this.child = child;
     this.guard = guard;
     this.events = events;
     this.ticker = ticker;
+    this.clock = clock;
     this.losses = losses;
   }
 
@@ -40,9 +45,12 @@ final class Watch {
    */
   int untilEnded() throws InterruptedException {
     while (true) {
+      // First this clock: what a pause between the two takes must not be added to the end.
+      OptionalLong shared = clock.tenths();
       Duration remaining = hold.remaining();
       long now = ticker.nanos();
       send(guard.look(remaining, now), remaining);
+      tellEnd(shared, guard.withoutUs(remaining, now));
       // Here and not when its event comes: the command that was just killed may end before that.
       losses.whileRunning(hold);
       Event event = events.poll(guard.quiet(remaining, now).toNanos(), TimeUnit.NANOSECONDS);
@@ -56,6 +64,12 @@ final class Watch {
         Duration left = hold.remaining();
         guard.signalled(signalled.signal(), left, ticker.nanos()).forEach(child::order);
       }
+    }
+  }
+
+  private void tellEnd(OptionalLong now, Optional<Duration> left) {
+    if (now.isPresent() && left.isPresent()) {
+      child.endBy(now.getAsLong() + left.get().toMillis() / 100);
     }
   }
 

@@ -21,6 +21,7 @@ final class Watcher implements AutoCloseable {
   private volatile @Nullable Group group;
   private volatile boolean gone;
   private volatile boolean closed;
+  private volatile boolean asked;
   private boolean listened;
 
   /**
@@ -87,7 +88,19 @@ final class Watcher implements AutoCloseable {
           .orElse(null);
       opened.close();
       whenReady.run();
+    } else if (words[0].equals("told")) {
+      asked = false;
     }
+  }
+
+  /** The watcher is being told something that it will confirm. */
+  void ask() {
+    asked = true;
+  }
+
+  /** Whether it has yet to confirm what it was told last: it may be stopped, and its pipe must not fill. */
+  boolean isAsked() {
+    return asked;
   }
 
   /** The group, once the watcher can signal it. */

@@ -12,12 +12,15 @@
 # holdfast makes four named pipes in DIR, and opens all but DIR/go before it starts us, for reading and writing:
 #   DIR/start   one line, the token: the command may begin. Nothing is run before it.
 #   DIR/orders  one line each: the name of a signal for the group, or "done"; and from the group "begun": signals act on
-#               it from now on, those that came before are sent now. The end of the file means that holdfast is gone;
-#               then the watcher ends the group by itself: SIGTERM, and SIGKILL after GRACE tenths of a second.
+#               it from now on, those that came before are sent now; and "until TENTHS": when the group must have been
+#               sent SIGKILL, by the clock of look_at_clock. The end of the file means that holdfast is gone; then the
+#               watcher ends the group by itself: SIGTERM, and SIGKILL after GRACE tenths of a second, but not later than
+#               holdfast has told last.
 #   DIR/go      one line, from the watcher: the signals that came before have been sent. Its end instead means that there
 #               is no watcher, and nothing is run.
 #   DIR/watcher lines from the watcher to holdfast: "ready GROUP STOP" when signals act on the group, with the group's
-#               number and the signal that stops it. Only the watcher has it open then, so that its end means that the
+#               number and the signal that stops it; "told" after each "until", before which holdfast tells nothing more,
+#               so that a watcher that is stopped does not make it wait at a full pipe. Only the watcher has it open then, so that its end means that the
 #               watcher is gone; from then on holdfast sends the signals with "pass", one at a time.
 # Our exit status is the command's, 128+n if a signal ended it. The command keeps our stdin, stdout and stderr; and the
 # environment, so that no variable is set here before it was started: the name may be one of the environment's.
@@ -71,6 +74,24 @@ nap() {
   sleep "$1" 2>/dev/null || sleep 1
 }
 
+# Sets now, in tenths of a second: the time since the machine was started, which goes on while it is suspended. Without
+# /proc the time of day, rounded up. holdfast reads the same clock.
+look_at_clock() {
+  if read -r now _ </proc/uptime; then
+    hundredths=${now#*.}
+    now=$((${now%.*} * 10 + ${hundredths%?}))
+  else
+    now=$((($(date +%s) + 1) * 10))
+  fi
+}
+
+# has_time_until END: Is there time for a nap before END? Yes, if no END was told.
+has_time_until() {
+  [ -n "$1" ] || return 0
+  look_at_clock
+  [ "$now" -lt "$(($1 - 1))" ]
+}
+
 # Is there certainly no such process or group any more? What we may not signal, as that of another user, is there.
 is_gone() {
   said=$(LC_ALL=C && export LC_ALL && kill -s 0 -- "$1" 2>&1) && return 1
@@ -104,12 +125,16 @@ pass_on() {
 watch_group() {
   trap '' HUP INT QUIT TERM TSTP TTIN TTOU
   exec 7<&- 9<&-
-  begun='' early=''
+  begun='' early='' end=''
   while IFS= read -r order <&8; do
     case $begun$order in
       *done)
         rm -rf "$1"
         exit 0
+        ;;
+      *until*)
+        end=${order#until }
+        echo told >&4
         ;;
       begun)
         begun=yes
@@ -137,7 +162,7 @@ watch_group() {
   kill -s TERM -- "-$3"
   kill -s CONT -- "-$3" "$$"
   tenths=$2
-  while [ "$tenths" -gt 0 ] && kill -s 0 -- "-$3"; do
+  while [ "$tenths" -gt 0 ] && has_time_until "$end" && kill -s 0 -- "-$3"; do
     nap 0.1
     tenths=$((tenths - 1))
   done

@@ -81,6 +81,49 @@ class GuardTest {
     assertThat(guard.mayBegin(TOO_LATE)).isFalse();
   }
 
+  @Test
+  void withoutUs_untilTheReserveOfTheLease() {
+    assertThat(guard.withoutUs(PLENTY, 0)).contains(Duration.ofSeconds(27));
+    guard.look(LATE, 0);
+    assertThat(guard.withoutUs(LATE, 0)).contains(Duration.ofSeconds(7));
+    assertThat(guard.withoutUs(TOO_LATE, 0)).contains(Duration.ZERO);
+  }
+
+  /** It was told to end already: no second grace, and none that a renewal makes longer. */
+  @Test
+  void withoutUs_afterASignal_untilTheEndOfTheGrace() {
+    guard.signalled(Sig.INT, PLENTY, 0);
+    assertThat(guard.withoutUs(PLENTY, 3 * SECOND)).contains(Duration.ofSeconds(4));
+    assertThat(guard.withoutUs(Duration.ofSeconds(5), 3 * SECOND)).contains(Duration.ofSeconds(3));
+  }
+
+  /** As a store hands it over: five seconds, of which the first plan keeps a twelfth. */
+  @Test
+  void withoutUs_shortLeaseAtFirst_untilItsOwnReserve() {
+    Duration first = Duration.ofMillis(4800);
+    Guard handed = new Guard(
+        PLAN,
+        PLAN.atFirst(first, Duration.ofSeconds(30)),
+        first,
+        true,
+        new Stops(() -> Stops.Job.UNKNOWN));
+    handed.look(first, 0);
+    assertThat(handed.withoutUs(first, 0)).contains(Duration.ofMillis(4400));
+    handed.look(PLENTY, SECOND);
+    assertThat(handed.withoutUs(PLENTY, SECOND)).contains(Duration.ofSeconds(27));
+  }
+
+  /** Nothing more has to be told of what is being killed, nor of what may outlive its lock. */
+  @Test
+  void withoutUs_killedOrOnLostWarn_isEmpty() {
+    guard.look(TOO_LATE, 0);
+    assertThat(guard.withoutUs(TOO_LATE, 0)).isEmpty();
+    Guard warns = new Guard(PLAN, false, new Stops(() -> Stops.Job.UNKNOWN));
+    assertThat(warns.withoutUs(Duration.ZERO, 0)).isEmpty();
+    warns.signalled(Sig.TERM, PLENTY, 0);
+    assertThat(warns.withoutUs(Duration.ZERO, 0)).contains(Duration.ofSeconds(7));
+  }
+
   /** What is not killed for the lock's sake may still not begin without the lock. */
   @Test
   void mayBegin_onLostWarn_untilTheHoldHasEnded() {

@@ -46,6 +46,35 @@ class RedisCommandsTest {
                 : "no append-only file: a restart forgets locks");
   }
 
+  /** A lock that was handed over has five seconds until its first renewal, and not its lease: what is left of it counts. */
+  @Test
+  void killed_beforeTheFirstRenewal_theNextBeginsWhenTheCommandHasEnded() {
+    processes.use("redis");
+    Job first = processes.holdfast(
+        "run", "lock", "sh", "-c", "echo $$ >first.pid; until [ -e go ]; do sleep 0.05; done");
+    processes.pid("first.pid");
+    String trapped =
+        "trap '' TERM; echo $$ >trapped.pid; " + "while :; do echo trapped >>log; sleep 0.02; done";
+    Job second = processes.holdfast("run", "--fair", "lock", "sh", "-c", trapped);
+    awaitWaiters(1);
+    Job third = processes.holdfast("run", "--fair", "lock", "sh", "-c", "echo next >>log; sleep 1");
+    awaitWaiters(2);
+    processes.touch("go");
+    assertThat(first.exitCode()).as(first::toString).isZero();
+    processes.pid("trapped.pid");
+    second.signal("KILL");
+    assertThat(third.exitCode()).as(processes::everything).isZero();
+    assertThat(processes.read("log").lines()).contains("trapped").endsWith("next");
+  }
+
+  private void awaitWaiters(int count) {
+    Await.until(
+        count + " wait",
+        () ->
+            processes.answered("show", "--json", "lock").stdout().contains("\"waiters\": " + count),
+        processes::everything);
+  }
+
   @Test
   void run_withoutAServer_is69() {
     new Commands(processes, "redis://:secret@127.0.0.1:" + ServerProcess.freePort())

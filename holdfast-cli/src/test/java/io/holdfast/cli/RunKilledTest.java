@@ -3,9 +3,14 @@ package io.holdfast.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.Ticker;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -14,6 +19,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -115,6 +121,130 @@ class RunKilledTest {
     assertThat(processes.answered("run", "-n", "lock", "true").exitCode()).isEqualTo(75);
   }
 
+  /** It was told to end, because the lease cannot be renewed: when holdfast dies after that, there is no second grace. */
+  @Test
+  void killedLateInAnOutage_theNextBeginsWhenTheCommandHasEnded() throws SQLException {
+    String work = processes.script(
+        "work",
+        "trap 'told=yes' TERM",
+        "told= late=0",
+        "echo $$ >child.pid",
+        "while :; do",
+        "  echo first >>log",
+        "  sleep 0.02",
+        "  [ -z \"$told\" ] || late=$((late + 1))",
+        "  [ $late != 100 ] || echo >late",
+        "done");
+    Job first = processes.holdfast("run", "--lease", "9s", "--grace", "4500ms", "lock", work);
+    long child = processes.pid("child.pid");
+    try (Connection other =
+            DriverManager.getConnection("jdbc:" + processes.store().split("[?]")[0]);
+        Statement statement = other.createStatement()) {
+      statement.execute("PRAGMA busy_timeout = 60000");
+      statement.execute("BEGIN IMMEDIATE");
+      Await.until(
+          "most of the grace is over",
+          () -> processes.file("late").toFile().exists() || !Processes.isAlive(child),
+          processes::everything);
+      first.signal("KILL");
+      assertThat(first.exitCode()).isIn(Exit.LOST, 137);
+    }
+    assertSecondCameAfter(second());
+  }
+
+  /** The end of the time that is told counts, and not the grace, if it comes first; and the other way round. */
+  @ParameterizedTest
+  @CsvSource({
+    "bash, 36000, 5",
+    "bash, 36000, -50",
+    "bash, 2, 36000",
+    "sh, 36000, 5",
+    "sh, 36000, -50",
+    "sh, 2, 36000",
+  })
+  void holdfastGone_theWatcherEndsTheGroupInTime(String shell, int grace, int left)
+      throws IOException {
+    Job group = processes.start(
+        Map.of(),
+        List.of(
+            "setsid",
+            "sh",
+            "-c",
+            "trap 'echo told >>log' TERM; echo $$ >child.pid; while :; do sleep 0.05; done"));
+    long child = processes.pid("child.pid");
+    long now = new SharedClock(SharedClock.UPTIME, Ticker.system()).tenths().orElseThrow();
+    Files.createDirectory(processes.file("orders"));
+    Files.writeString(
+        processes.file("said"), "until " + (now + 72_000) + "\nuntil " + (now + left) + "\n");
+    Job watcher = processes.start(
+        Map.of(),
+        List.of(
+            shell,
+            "-c",
+            "exec \"$@\" 4>told 6>/dev/null 7</dev/null 8<said 9</dev/null",
+            shell,
+            shell,
+            script().toString(),
+            "watch",
+            processes.file("orders").toString(),
+            Integer.toString(grace),
+            Long.toString(child),
+            "STOP",
+            ""));
+    assertThat(watcher.exitCode()).as(watcher::toString).isZero();
+    assertThat(group.exitCode()).isEqualTo(137);
+    assertThat(processes.read("told")).isEqualTo("told\ntold\n");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"bash", "sh"})
+  void hasTimeUntil_leavesTheTimeOfANap(String shell) {
+    assertThat(saidBy(
+            shell,
+            "look_at_clock() { now=100; }; for end in 99 100 101 102 ''; do"
+                + " ! has_time_until \"$end\" || echo \"<$end>\"; done",
+            "has_time_until"))
+        .isEqualTo("<102>\n<>\n");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"bash", "sh"})
+  void lookAtClock_isTheOneThatHoldfastReads(String shell) {
+    SharedClock clock = new SharedClock(SharedClock.UPTIME, Ticker.system());
+    long before = clock.tenths().orElseThrow();
+    String said = saidBy(shell, "look_at_clock; echo $now", "look_at_clock");
+    assertThat(Long.parseLong(said.strip())).isBetween(before, clock.tenths().orElseThrow());
+  }
+
+  /** The time of day has whole seconds for a shell: never earlier than it is, so that the end never comes later. */
+  @ParameterizedTest
+  @ValueSource(strings = {"bash", "sh"})
+  void lookAtClock_withoutProc_isTheTimeOfDayRoundedUp(String shell) {
+    String said = saidBy(
+        shell,
+        "read() { return 1; }; date() { echo 1700000008; }; look_at_clock; echo $now",
+        "look_at_clock");
+    assertThat(said).isEqualTo("17000000090\n");
+  }
+
+  private static Path script() {
+    Path script = Path.of("src/main/resources/io/holdfast/cli/supervise.sh").toAbsolutePath();
+    assertThat(script).exists();
+    return script;
+  }
+
+  /** What a piece of shell prints that has a function of the script. */
+  private String saidBy(String shell, String program, String function) {
+    Job job = processes.start(
+        Map.of(),
+        List.of(
+            shell,
+            "-uc",
+            "eval \"$(sed -n '/^" + function + "()/,/^}/p' '" + script() + "')\"; " + program));
+    assertThat(job.exitCode()).as(job::toString).isZero();
+    return job.stdout();
+  }
+
   @Test
   void stopped_theLockIsKept() {
     Job first = first("bash");
@@ -130,15 +260,13 @@ class RunKilledTest {
   @ParameterizedTest
   @ValueSource(strings = {"bash", "sh"})
   void killed_aCommandOfAnotherUserMayLive(String shell) {
-    Path script = Path.of("src/main/resources/io/holdfast/cli/supervise.sh").toAbsolutePath();
-    assertThat(script).exists();
-    String isGone = "kill() { echo \"kill: (1) - Operation not permitted\" >&2; return 1; }; "
-        + "eval \"$(sed -n '/^is_gone()/,/^}/p' '" + script
-        + "')\"; is_gone -4711 || echo may live; "
-        + "unset -f kill; is_gone -" + Integer.MAX_VALUE + " && echo gone";
-    Job job = processes.start(Map.of(), List.of(shell, "-c", isGone));
-    assertThat(job.exitCode()).as(job::toString).isZero();
-    assertThat(job.stdout()).isEqualTo("may live\ngone\n");
+    String said = saidBy(
+        shell,
+        "kill() { echo \"kill: (1) - Operation not permitted\" >&2; return 1; }; "
+            + "is_gone -4711 || echo may live; "
+            + "unset -f kill; is_gone -" + Integer.MAX_VALUE + " && echo gone",
+        "is_gone");
+    assertThat(said).isEqualTo("may live\ngone\n");
   }
 
   /** It held nothing, and nothing of it stays. */

@@ -2,6 +2,7 @@
 package io.holdfast.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -23,6 +24,10 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Execution(ExecutionMode.CONCURRENT)
 class SupervisorTest {
+  /** A command that writes down each SIGTERM, and goes on. */
+  private static final String DEAF =
+      "trap 'echo told >>log' TERM; echo $$ >child.pid; while :; do sleep 0.05; done";
+
   @RegisterExtension
   final Processes processes = new Processes();
 
@@ -130,10 +135,6 @@ class SupervisorTest {
     assertThat(job.exitCode()).as(job::toString).isEqualTo(137);
   }
 
-  /** A command that counts the signals to it does not end, until it is killed. */
-  private static final String DEAF =
-      "trap 'echo told >>log' TERM; echo $$ >child.pid; while :; do sleep 0.05; done";
-
   @ParameterizedTest
   @ValueSource(strings = {"bash", "sh"})
   void watcherKilled_signalsStillReachTheCommand(String shell) {
@@ -186,6 +187,20 @@ class SupervisorTest {
     assertThat(processes.read("log")).isEmpty();
     Processes.signal("CONT", watcher);
     processes.untilGone(watcher);
+  }
+
+  /** A watcher that is stopped reads nothing: what it is told must not fill its pipe, at which we would wait. */
+  @Test
+  void endBy_notConfirmed_isNotToldAgain() {
+    Supervisor supervisor =
+        Supervisor.prepare(new Messages(new StuckStream().stderr(), Messages.Level.QUIET));
+    try (supervisor) {
+      assertTimeoutPreemptively(Await.PATIENCE, () -> {
+        for (int i = 0; i < 20_000; i++) {
+          supervisor.endBy(100L * i);
+        }
+      });
+    }
   }
 
   /** The process that runs the same script beside the supervisor, or, without bash, beside the command. */

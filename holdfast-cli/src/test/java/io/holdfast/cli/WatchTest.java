@@ -9,6 +9,9 @@ import io.holdfast.HoldLostException;
 import io.holdfast.HoldState;
 import io.holdfast.LossReason;
 import io.holdfast.Ticker;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -20,17 +23,30 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class WatchTest {
   private static final String LOST =
       "holdfast: lost the lock \"a lock\": " + LossReason.GONE.explanation();
+
+  @TempDir
+  Path folder = Path.of("set before each test");
+
+  private Path uptime = folder;
 
   private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
   private final FakeChild child = new FakeChild(events);
   private final FakeHold hold = new FakeHold();
   private final StuckStream stream = new StuckStream().flow();
   private Messages messages = new Messages(stream.stderr(), Messages.Level.USUAL);
+
+  @BeforeEach
+  void readsAClock() throws IOException {
+    uptime = folder.resolve("uptime");
+    Files.writeString(uptime, "1000.00 1.00\n");
+  }
 
   @Test
   void untilEnded_commandEnds_returnsItsStatus() throws InterruptedException {
@@ -51,6 +67,7 @@ class WatchTest {
   @Test
   void untilEnded_readyTooLate_doesNotBegin() {
     events.add(new Event.Ready());
+    events.add(new Event.Ended(0));
     hold.later = Duration.ofSeconds(2);
     assertThatThrownBy(() -> watch(true).untilEnded())
         .isInstanceOf(CliException.class)
@@ -64,6 +81,7 @@ class WatchTest {
   @Test
   void untilEnded_readyAfterTheLoss_doesNotBegin() {
     events.add(new Event.Ready());
+    events.add(new Event.Ended(0));
     hold.later = Duration.ZERO;
     assertThatThrownBy(() -> watch(false).untilEnded())
         .isInstanceOf(CliException.class)
@@ -79,6 +97,26 @@ class WatchTest {
     events.add(new Event.Ended(137));
     assertThat(watch(true).untilEnded()).isEqualTo(137);
     assertThat(child.begunWith).isEmpty();
+  }
+
+  /** Should we be killed, the command ends before the lock can pass on: here two seconds before. */
+  @Test
+  void untilEnded_endIsTold_beforeTheCommandBeginsAndWithEachRenewal() throws Exception {
+    Files.writeString(uptime, "1000.99 1.00\n");
+    events.add(new Event.Ready());
+    events.add(new Event.Ended(0));
+    hold.remaining = Duration.ofMillis(20_990);
+    hold.later = Duration.ofSeconds(29);
+    watch(true).untilEnded();
+    assertThat(child.ends).containsExactly(10_009L + 189, 10_009L + 270);
+    assertThat(child.endsAtBegin).isEqualTo(1);
+  }
+
+  @Test
+  void untilEnded_onLostWarn_tellsNoEnd() throws Exception {
+    events.add(new Event.Ended(0));
+    watch(false).untilEnded();
+    assertThat(child.ends).isEmpty();
   }
 
   @Test
@@ -214,6 +252,7 @@ class WatchTest {
         new Guard(plan, kills, new Stops(() -> Stops.Job.UNKNOWN)),
         events,
         Ticker.system(),
+        new SharedClock(uptime, Ticker.system()),
         losses(kills));
   }
 
@@ -223,8 +262,10 @@ class WatchTest {
 
   private static final class FakeChild implements Child {
     final List<Sig> orders = new CopyOnWriteArrayList<>();
+    final List<Long> ends = new CopyOnWriteArrayList<>();
     final List<Long> begunWith = new CopyOnWriteArrayList<>();
     private final BlockingQueue<Event> events;
+    int endsAtBegin;
 
     @Nullable
     Sig endsAt;
@@ -234,8 +275,14 @@ class WatchTest {
     }
 
     @Override
+    public void endBy(long tenths) {
+      ends.add(tenths);
+    }
+
+    @Override
     public void begin(long token) {
       begunWith.add(token);
+      endsAtBegin = ends.size();
     }
 
     @Override
