@@ -18,11 +18,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Connects, looks whether the session is long enough, and makes the root, or checks that what is there is ours. Where no
- * connection comes in the time of a request, it finds out why: ZooKeeper's client goes on trying, and tells nothing.
+ * connection comes, it finds out why within the time of a request: ZooKeeper's client goes on trying, and tells nothing.
  */
 final class FirstContact {
+  /** A server that does not stand still answers within that. */
   private static final Duration LEAST_PATIENCE = Duration.ofMillis(400);
-  private static final Duration MOST_PATIENCE = Duration.ofSeconds(1);
+
+  /** However long a request may take. */
+  private static final Duration MOST_PATIENCE = Duration.ofSeconds(30);
 
   private final String store;
   private final ZooKeeperSettings settings;
@@ -30,7 +33,6 @@ final class FirstContact {
   private final ZooKeeperPaths paths;
   private final ZooKeeperSession session;
   private final StoreRuntime runtime;
-  private final Duration patience;
   private final ServerProbe probe;
   private final AtomicBoolean begun = new AtomicBoolean();
 
@@ -47,14 +49,20 @@ final class FirstContact {
     this.paths = paths;
     this.session = session;
     this.runtime = runtime;
-    this.patience = patience(runtime.requestTimeout());
-    this.probe = new ServerProbe(clients, patience, runtime.ticker());
+    this.probe = new ServerProbe(clients, patience(runtime.requestTimeout()), runtime.ticker());
+  }
+
+  /** So that the servers have answered before the engine gives up what may take no longer than a request. */
+  private static Duration lookAfter(Duration requestTimeout) {
+    return requestTimeout.multipliedBy(2).dividedBy(5);
   }
 
   private static Duration patience(Duration requestTimeout) {
-    Duration wanted = requestTimeout.multipliedBy(2).dividedBy(5);
-    Duration most = wanted.compareTo(MOST_PATIENCE) < 0 ? wanted : MOST_PATIENCE;
-    return most.compareTo(LEAST_PATIENCE) < 0 ? LEAST_PATIENCE : most;
+    Duration wanted = lookAfter(requestTimeout);
+    if (wanted.compareTo(LEAST_PATIENCE) < 0) {
+      return LEAST_PATIENCE;
+    }
+    return wanted.compareTo(MOST_PATIENCE) > 0 ? MOST_PATIENCE : wanted;
   }
 
   /** Makes it; again, after it failed. */
@@ -67,7 +75,9 @@ final class FirstContact {
     CompletableFuture<@Nullable Void> made = new CompletableFuture<>();
     Scheduled look = session.first().isDone()
         ? () -> {}
-        : runtime.scheduler().schedule(() -> lookWhy(made), lookAfterNanos());
+        : runtime
+            .scheduler()
+            .schedule(() -> lookWhy(made), lookAfter(runtime.requestTimeout()).toNanos());
     Link.unasked(session.first().thenCompose(ready -> use()).handle((ready, failure) -> {
       look.cancel();
       return failure == null ? made.complete(null) : made.completeExceptionally(failure);
@@ -87,17 +97,10 @@ final class FirstContact {
     return tooShort.isPresent() ? CompletableFuture.failedFuture(tooShort.get()) : root(link);
   }
 
-  /** So that the servers have answered before the engine gives up what may take no longer than a request. */
-  private long lookAfterNanos() {
-    Duration whole = runtime.requestTimeout();
-    return Math.max(
-        whole.dividedBy(4).toNanos(),
-        whole.minus(patience).minus(patience.dividedBy(2)).toNanos());
-  }
-
   /** A server that is about to serve has so long from then on. */
   private long healWithinNanos() {
-    return runtime.requestTimeout().multipliedBy(7).dividedBy(8).toNanos() - lookAfterNanos();
+    Duration whole = runtime.requestTimeout();
+    return whole.multipliedBy(7).dividedBy(8).minus(lookAfter(whole)).toNanos();
   }
 
   /** Ends the contact if no connection can come now. While a server serves, it may come yet. Called on the timer. */

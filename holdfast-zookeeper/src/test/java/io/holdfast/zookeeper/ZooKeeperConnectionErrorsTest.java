@@ -24,6 +24,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Objects;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
@@ -43,6 +44,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Execution(ExecutionMode.CONCURRENT)
 class ZooKeeperConnectionErrorsTest {
   private static final String PASSWORD = "gUessed-7";
+  private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(10);
   private static final int SECURE_PORT = ServerProcess.freePort();
   private static final String TLS = "?holdfast.tls=true";
 
@@ -160,7 +162,7 @@ class ZooKeeperConnectionErrorsTest {
     try (WrongServer silent = WrongServer.silent();
         Holdfast holdfast = Holdfast.builder()
             .store(at(silent))
-            .requestTimeout(Clients.REQUEST_TIMEOUT)
+            .requestTimeout(REQUEST_TIMEOUT)
             .connectLazily()
             .build()) {
       StoreUnavailableException told = catchThrowableOfType(
