@@ -138,7 +138,7 @@ class RunKilledTest {
     Job first = processes.holdfast("run", "--lease", "9s", "--grace", "4500ms", "lock", work);
     long child = processes.pid("child.pid");
     try (Connection other =
-            DriverManager.getConnection("jdbc:" + processes.store().split("[?]")[0]);
+            DriverManager.getConnection("jdbc:" + processes.store().split("[?]", -1)[0]);
         Statement statement = other.createStatement()) {
       statement.execute("PRAGMA busy_timeout = 60000");
       statement.execute("BEGIN IMMEDIATE");

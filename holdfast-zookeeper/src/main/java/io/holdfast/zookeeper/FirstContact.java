@@ -97,10 +97,10 @@ final class FirstContact {
     return tooShort.isPresent() ? CompletableFuture.failedFuture(tooShort.get()) : root(link);
   }
 
-  /** A server that is about to serve has so long from then on. */
+  /** How long an ensemble that has no leader just now is waited for, from then on: most elections take less. */
   private long healWithinNanos() {
     Duration whole = runtime.requestTimeout();
-    return whole.multipliedBy(7).dividedBy(8).minus(lookAfter(whole)).toNanos();
+    return whole.multipliedBy(2).minus(lookAfter(whole)).toNanos();
   }
 
   /** Ends the contact if no connection can come now. While a server serves, it may come yet. Called on the timer. */
