@@ -321,7 +321,7 @@ class TroubleshootingPageTest {
     return ample.isEmpty()
         ? pieces.stream()
             .filter(each -> each.contains(" "))
-            .max(Comparator.comparing(String::length))
+            .max(Comparator.comparingInt(String::length))
             .stream()
             .toList()
         : ample;
