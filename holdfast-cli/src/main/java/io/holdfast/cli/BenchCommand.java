@@ -112,11 +112,7 @@ final class BenchCommand implements Callable<Integer> {
   }
 
   private static Holdfast connect(LockStore store) {
-    return Holdfast.builder()
-        .store(store)
-        .clientName("holdfast bench")
-        .requestTimeout(StoreChoice.PATIENCE)
-        .build();
+    return StoreChoice.patient().store(store).clientName("holdfast bench").build();
   }
 
   /** Two measurements at once would measure each other, under the same names. */

@@ -66,11 +66,8 @@ final class DoctorCommand implements Callable<Integer> {
 
   /** A store that cannot be connected to is a finding too, and then the only one. */
   private static List<Finding> findings(LockStore opened) {
-    try (Holdfast connected = Holdfast.builder()
-        .store(opened)
-        .clientName("holdfast")
-        .requestTimeout(StoreChoice.PATIENCE)
-        .build()) {
+    try (Holdfast connected =
+        StoreChoice.patient().store(opened).clientName("holdfast").build()) {
       List<Finding> findings = new ArrayList<>();
       Guarantees guarantees = connected.guarantees();
       findings.add(new Finding(Level.OK, "connection", guarantees.store() + " answers", ""));

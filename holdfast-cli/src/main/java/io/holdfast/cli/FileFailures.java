@@ -21,9 +21,12 @@ final class FileFailures {
 
   /** For example {@code cannot write a/b.html: no such folder}. */
   static String cannotWrite(Path file, IOException failure) {
-    // the file itself would be created
-    String why = failure instanceof NoSuchFileException ? "no such folder" : reason(failure);
-    return "cannot write " + file + ": " + why;
+    return "cannot write " + file + ": " + reasonToCreate(failure);
+  }
+
+  /** Only why, for a file or folder that was to be created: then what is missing is the folder around it. */
+  static String reasonToCreate(IOException failure) {
+    return failure instanceof NoSuchFileException ? "no such folder" : reason(failure);
   }
 
   /** Only why, without the file's name. */

@@ -219,7 +219,8 @@ final class LockedRun {
         // Ctrl-C has hit what Java starts processes with.
         return interrupted(interruptions);
       }
-      throw new CliException(Exit.CANNOT_CREATE, "cannot run the command: " + e.getMessage(), e);
+      throw new CliException(
+          Exit.CANNOT_CREATE, "cannot run the command: " + FileFailures.reason(e), e);
     } finally {
       if (!ended) {
         if (started) {

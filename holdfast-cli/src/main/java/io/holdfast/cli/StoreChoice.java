@@ -30,7 +30,7 @@ record StoreChoice(String uri, List<String> warnings, boolean isOurs) {
       "//[^/@]*:[^/@]+@|[?&;](holdfast\\.sentinel-)?(password|passwd|pwd)=[^&;]+",
       Pattern.CASE_INSENSITIVE);
 
-  /** How long a store may take to answer who only looks. */
+  /** How long a store may take to answer a command that only looks. */
   static final Duration PATIENCE = Duration.ofSeconds(5);
 
   /** Copies the list. */
@@ -44,7 +44,12 @@ record StoreChoice(String uri, List<String> warnings, boolean isOurs) {
    */
   Holdfast look() {
     LockStore store = Stores.openExisting(isYetToCome() ? "memory:" : uri);
-    return Holdfast.builder().store(store).requestTimeout(PATIENCE).build();
+    return patient().store(store).build();
+  }
+
+  /** Begins a client whose caller is a person that waits, and not a lock that ends. */
+  static Holdfast.Builder patient() {
+    return Holdfast.builder().requestTimeout(PATIENCE).connectTimeout(PATIENCE.multipliedBy(2));
   }
 
   /** Whether it is the default file and that is not there: the first command that takes a lock makes it. */

@@ -94,7 +94,7 @@ final class Supervisor implements Child {
       throw new CliException(
           Exit.CANNOT_CREATE,
           "cannot prepare to run the command in " + System.getProperty("java.io.tmpdir") + ": "
-              + e.getMessage() + "; set TMPDIR to a folder that can be written",
+              + FileFailures.reasonToCreate(e) + "; set TMPDIR to a folder that can be written",
           e);
     }
   }

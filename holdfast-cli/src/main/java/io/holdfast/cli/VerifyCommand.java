@@ -356,11 +356,8 @@ final class VerifyCommand implements Callable<Integer> {
   /** Connects, so that what is wrong with the store is said before anything is started; and asks, if others use it. */
   private Around lookAround(StoreChoice choice) throws InterruptedException {
     LockStore opened = Stores.open(choice.uri());
-    try (Holdfast connected = Holdfast.builder()
-        .store(opened)
-        .clientName("holdfast")
-        .requestTimeout(StoreChoice.PATIENCE)
-        .build()) {
+    try (Holdfast connected =
+        StoreChoice.patient().store(opened).clientName("holdfast").build()) {
       Guarantees guarantees = connected.guarantees();
       if (!guarantees.given().contains(Guarantee.EXCLUDES_PROCESSES)) {
         throw new CliException(

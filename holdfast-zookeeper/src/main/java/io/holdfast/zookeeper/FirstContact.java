@@ -25,6 +25,8 @@ final class FirstContact {
   private static final Duration LEAST_PATIENCE = Duration.ofMillis(400);
 
   /** However long a request may take. */
+  private static final Duration ELECTION = Duration.ofSeconds(4);
+
   private static final Duration MOST_PATIENCE = Duration.ofSeconds(30);
 
   private final String store;
@@ -99,8 +101,10 @@ final class FirstContact {
 
   /** How long an ensemble that has no leader just now is waited for, from then on: most elections take less. */
   private long healWithinNanos() {
-    Duration whole = runtime.requestTimeout();
-    return whole.multipliedBy(2).minus(lookAfter(whole)).toNanos();
+    Duration request = runtime.requestTimeout();
+    Duration whole = request.multipliedBy(2);
+    Duration atMost = whole.compareTo(ELECTION) < 0 ? whole : ELECTION;
+    return Math.max(0, atMost.minus(lookAfter(request)).toNanos());
   }
 
   /** Ends the contact if no connection can come now. While a server serves, it may come yet. Called on the timer. */
