@@ -99,7 +99,7 @@ final class LockedRun {
   private int locked(
       Holdfast holdfast, Supervisor supervisor, List<String> command, Interruptions interruptions)
       throws InterruptedException {
-    checkLease(holdfast.guarantees());
+    checkOptions(holdfast.guarantees());
     DistributedLock lock = holdfast.lock(
         settings.lockName(),
         settings.options().toBuilder()
@@ -134,7 +134,7 @@ final class LockedRun {
   }
 
   /** In the words of the command line; the library has its own. */
-  private void checkLease(Guarantees store) {
+  private void checkOptions(Guarantees store) {
     Duration lease = settings.options().leaseFor();
     if (lease.compareTo(store.shortestLease()) < 0 || lease.compareTo(store.longestLease()) > 0) {
       throw new CliException(
@@ -142,6 +142,12 @@ final class LockedRun {
           "--lease must be between " + DurationText.exact(store.shortestLease()) + " and "
               + DurationText.exact(store.longestLease()) + " on this store, not "
               + DurationText.exact(lease));
+    }
+    if (settings.options().fair() && !store.given().contains(Guarantee.FAIR)) {
+      throw new CliException(
+          Exit.USAGE,
+          "store " + store.store()
+              + " cannot be fair between processes; leave out --fair, or choose another store");
     }
   }
 

@@ -124,6 +124,7 @@ class VerifyCommandTest {
   @Test
   void nonsense_isRefused() {
     refused("there is no protocol x; there are holdfast, sql-no-expiry", "--protocol", "x");
+    refused("there is no protocol redis-dell; did you mean redis-del?", "--protocol", "redis-dell");
     refused("is not for this store", "--protocol", "redis-del");
     refused("cannot be injected into a server that verify did not start", "--faults", "clock");
     refused("for servers that sentinels watch over", "--faults", "failover");

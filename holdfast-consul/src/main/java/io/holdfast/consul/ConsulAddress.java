@@ -47,10 +47,7 @@ final class ConsulAddress {
         "tls-ca",
         "tls-cert",
         "tls-key");
-    if (address.url().indexOf('?') >= 0) {
-      // not shown: it may be a token
-      throw wrong("a Consul address takes only holdfast.* parameters");
-    }
+    address.requireNoOthers("a Consul address");
     this.settings = readSettings();
     this.agents = readAgents();
     this.parameters = parameter("dc", "datacenter")

@@ -6,20 +6,27 @@ import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * The address of a store, with Holdfast's own {@code holdfast.*} query parameters taken out, so that no driver sees
  * them. Its text form never shows a password.
  */
 public final class StoreAddress {
+  /** What has no name may be a secret. */
+  private static final Pattern NAME_AND_VALUE = Pattern.compile("([\\w.-]+)=.*");
+
   private static final String OURS = "holdfast.";
 
   /** Some drivers take parameters for each host, too. Where such a password ends is for the driver to know. */
@@ -187,9 +194,41 @@ public final class StoreAddress {
     if (!unknown.isEmpty()) {
       throw new ConfigurationException(
           "unknown parameter holdfast." + String.join(", holdfast.", unknown) + "; "
-              + (known.length == 0
-                  ? "this store has none"
-                  : "this store knows holdfast." + String.join(", holdfast.", known)),
+              + nearest(unknown, List.of(known))
+                  .map(meant -> "did you mean holdfast." + meant + "?")
+                  .orElse(
+                      known.length == 0
+                          ? "this store has none"
+                          : "this store knows holdfast." + String.join(", holdfast.", known)),
+          toString(),
+          null);
+    }
+  }
+
+  private static Optional<String> nearest(Set<String> unknown, List<String> known) {
+    return unknown.size() == 1
+        ? Spelling.nearest(unknown.iterator().next(), known)
+        : Optional.empty();
+  }
+
+  /**
+   * Refuses parameters that are not Holdfast's, for a store whose driver takes none from the address.
+   *
+   * @param address what it is, for people: {@code a Redis address}
+   * @throws ConfigurationException naming those parameters, without their values, which may be secrets
+   */
+  public void requireNoOthers(String address) {
+    Objects.requireNonNull(address, "address");
+    int question = url.indexOf('?');
+    if (question >= 0) {
+      String names = Arrays.stream(url.substring(question + 1).split("&", -1))
+          .map(NAME_AND_VALUE::matcher)
+          .filter(Matcher::matches)
+          .map(named -> named.group(1))
+          .collect(Collectors.joining(", "));
+      throw new ConfigurationException(
+          address + " takes only holdfast.* parameters" + (names.isEmpty() ? "" : ", but has ")
+              + names,
           toString(),
           null);
     }

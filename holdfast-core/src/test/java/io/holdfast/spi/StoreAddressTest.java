@@ -97,8 +97,25 @@ class StoreAddressTest {
     StoreAddress address = StoreAddress.parse("sqlite:x?holdfast.retentoin=1h");
     assertThatThrownBy(() -> address.requireOnly("retention"))
         .isInstanceOf(ConfigurationException.class)
-        .hasMessageContaining("holdfast.retentoin")
-        .hasMessageContaining("holdfast.retention");
+        .hasMessage("unknown parameter holdfast.retentoin; did you mean holdfast.retention?");
+    StoreAddress other = StoreAddress.parse("sqlite:x?holdfast.colour=red");
+    assertThatThrownBy(() -> other.requireOnly("poll", "retention"))
+        .hasMessage(
+            "unknown parameter holdfast.colour; this store knows holdfast.poll, holdfast.retention");
+  }
+
+  /** Neither a value nor what has no name is shown: either may be a secret. */
+  @Test
+  void driversParameters_areRefusedByName() {
+    StoreAddress address =
+        StoreAddress.parse("redis://h?timeout=5&holdfast.poll=1s&s3cret&password=gUessed");
+    assertThatThrownBy(() -> address.requireNoOthers("a Redis address"))
+        .isInstanceOf(ConfigurationException.class)
+        .hasMessage("a Redis address takes only holdfast.* parameters, but has timeout, password");
+    StoreAddress bare = StoreAddress.parse("redis://h?s3cret");
+    assertThatThrownBy(() -> bare.requireNoOthers("a Redis address"))
+        .hasMessage("a Redis address takes only holdfast.* parameters");
+    StoreAddress.parse("redis://h?holdfast.poll=1s").requireNoOthers("a Redis address");
   }
 
   @ParameterizedTest

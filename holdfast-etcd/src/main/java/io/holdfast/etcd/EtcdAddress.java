@@ -37,10 +37,7 @@ final class EtcdAddress {
     this.address = address;
     address.requireOnly(
         "prefix", "connect-timeout", "tls-ca", "tls-cert", "tls-key", "tls-authority");
-    if (address.url().indexOf('?') >= 0) {
-      // not shown: it may be a password
-      throw wrong("an etcd address takes only holdfast.* parameters");
-    }
+    address.requireNoOthers("an etcd address");
     this.client = builder();
   }
 

@@ -53,14 +53,7 @@ record SqliteOptions(
   static SqliteOptions of(StoreAddress address) {
     String store = address.toString();
     address.requireOnly("retention", "poll", "network-file", "work-id");
-    if (address.url().indexOf('?') >= 0) {
-      throw new ConfigurationException(
-          "a SQLite address takes only holdfast.* parameters, but has \""
-              + address.url().substring(address.url().indexOf('?') + 1)
-              + "\"; the driver's own settings belong to Holdfast",
-          store,
-          null);
-    }
+    address.requireNoOthers("a SQLite address");
     return new SqliteOptions(
         path(address.rest(), store),
         address.duration("retention", RETENTION, SHORTEST_RETENTION, LONGEST_RETENTION),

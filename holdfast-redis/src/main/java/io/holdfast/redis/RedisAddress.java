@@ -35,10 +35,7 @@ final class RedisAddress {
   RedisAddress(StoreAddress address) {
     this.address = address;
     address.requireOnly(known());
-    if (address.url().indexOf('?') >= 0) {
-      // not shown: some drivers take a password there
-      throw wrong("a Redis address takes only holdfast.* parameters");
-    }
+    address.requireNoOthers("a Redis address");
   }
 
   private String[] known() {

@@ -35,10 +35,7 @@ final class RedlockAddress {
         new ArrayList<>(List.of("prefix", "retention", "max-lease", RedisAddress.TLS_SWITCH));
     known.addAll(EACH);
     address.requireOnly(known.toArray(String[]::new));
-    if (address.url().indexOf('?') >= 0) {
-      // not shown: some drivers take a password there
-      throw wrong("a Redlock address takes only holdfast.* parameters");
-    }
+    address.requireNoOthers("a Redlock address");
     this.tls = RedisAddress.isTls(address);
     if (!tls
         && EACH.stream()

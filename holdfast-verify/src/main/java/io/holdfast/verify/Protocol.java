@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.verify;
 
+import io.holdfast.spi.Spelling;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -8,7 +9,6 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -163,9 +163,14 @@ public enum Protocol {
     return Arrays.stream(values())
         .filter(each -> each.label().equals(name) || each.name().equals(name))
         .findAny()
-        .orElseThrow(
-            () -> new IllegalArgumentException("there is no protocol " + name + "; there are "
-                + Arrays.stream(values()).map(Protocol::label).collect(Collectors.joining(", "))));
+        .orElseThrow(() -> new IllegalArgumentException("there is no protocol " + name + "; "
+            + Spelling.nearest(name, labels())
+                .map(meant -> "did you mean " + meant + "?")
+                .orElseGet(() -> "there are " + String.join(", ", labels()))));
+  }
+
+  private static List<String> labels() {
+    return Arrays.stream(values()).map(Protocol::label).toList();
   }
 
   /**

@@ -47,10 +47,7 @@ final class ZooKeeperAddress implements ZooKeeperClients {
         "tls-cert",
         "tls-key");
     this.tls = new ZooKeeperTls(address);
-    if (address.url().indexOf('?') >= 0) {
-      // not shown: it may hold a password
-      throw wrong("a ZooKeeper address takes only holdfast.* parameters");
-    }
+    address.requireNoOthers("a ZooKeeper address");
     String rest = address.rest();
     if (!rest.startsWith("//")) {
       throw wrong(FORM);
