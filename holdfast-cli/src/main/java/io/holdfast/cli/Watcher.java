@@ -81,7 +81,7 @@ final class Watcher implements AutoCloseable {
   }
 
   private void said(String line, Runnable whenReady) throws IOException {
-    String[] words = line.split(" ");
+    String[] words = line.split(" ", -1);
     if (words[0].equals("ready")) {
       group = ProcessHandle.of(Long.parseLong(words[1]))
           .map(leader -> new Group(leader, words[2]))

@@ -20,8 +20,9 @@
 #               is no watcher, and nothing is run.
 #   DIR/watcher lines from the watcher to holdfast: "ready GROUP STOP" when signals act on the group, with the group's
 #               number and the signal that stops it; "told" after each "until", before which holdfast tells nothing more,
-#               so that a watcher that is stopped does not make it wait at a full pipe. Only the watcher has it open then, so that its end means that the
-#               watcher is gone; from then on holdfast sends the signals with "pass", one at a time.
+#               so that a watcher that is stopped does not make it wait at a full pipe. Only the watcher has it open
+#               after "ready", so that its end means that the watcher is gone; from then on holdfast sends the signals
+#               with "pass", one at a time.
 # Our exit status is the command's, 128+n if a signal ended it. The command keeps our stdin, stdout and stderr; and the
 # environment, so that no variable is set here before it was started: the name may be one of the environment's.
 #
