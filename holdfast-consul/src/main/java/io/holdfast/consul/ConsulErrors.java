@@ -128,7 +128,7 @@ final class ConsulErrors {
         : List.of(new Met("", false, unwrap(failure)));
   }
 
-  /** Takes off what futures wrap around, and who was asked. */
+  /** Takes off what futures wrap around, and which agents were asked. */
   static Throwable unwrap(Throwable failure) {
     Throwable inner = peeled(failure);
     return inner instanceof ConsulUnanswered told ? told.last() : inner;
