@@ -32,8 +32,8 @@ final class DoctorCommand implements Callable<Integer> {
   private static final int PROBLEM = 1;
   private static final int TIMEOUT_SECONDS = 10;
 
-  private static final Finding YET_TO_COME =
-      new Finding(Level.OK, "file", "is not there yet: the first \"holdfast run\" creates it", "");
+  private static final Finding YET_TO_COME = new Finding(
+      Level.OK, "file", "does not exist yet: the first \"holdfast run\" creates it", "");
 
   @Mixin
   StoreOption store = new StoreOption();

@@ -217,8 +217,8 @@ final class Supervisor implements Child {
     }
     if (again && !repeated && watcher.group().isPresent()) {
       repeated = true;
-      messages.error("the command has not ended since it was sent SIGKILL; holdfast sends it again,"
-          + " without the watcher of the command");
+      messages.error(
+          "the command has not ended since it was sent SIGKILL; holdfast now sends SIGKILL itself");
     }
     if (again || watcher.isGone()) {
       passOn(signal);

@@ -71,7 +71,10 @@ final class Watcher implements AutoCloseable {
       }
     } catch (IOException e) {
       System.getLogger("io.holdfast.cli")
-          .log(System.Logger.Level.WARNING, "cannot hear the watcher of the command", e);
+          .log(
+              System.Logger.Level.WARNING,
+              "cannot read what the watcher of the command reports",
+              e);
     }
     gone = true;
     Group there = group;

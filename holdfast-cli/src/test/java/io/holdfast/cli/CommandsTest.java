@@ -146,7 +146,7 @@ class CommandsTest {
     assertThat(release.stderr()).isEqualTo("holdfast: lock \"lock\" is free\n");
     assertThat(exitedStdout(processes.holdfast(state, "doctor")))
         .isEqualTo("store sqlite:" + processes.file("state/holdfast/locks.db")
-            + "\nok       file: is not there yet: the first \"holdfast run\" creates it\n");
+            + "\nok       file: does not exist yet: the first \"holdfast run\" creates it\n");
     assertThat(exitedStdout(processes.holdfast(state, "ddl"))).isNotEmpty();
     assertThat(processes.file("state")).doesNotExist();
 

@@ -67,7 +67,7 @@ class ConsulCommandsTest {
     Commands commands =
         new Commands(processes, "consul://" + nobody + "?holdfast.connect-timeout=1m");
     String told = ": Connection refused: " + nobody
-        + "; start the server (agent), or correct host and port in the address\n";
+        + "; start the server, or correct host and port in the address\n";
     for (Job job :
         List.of(commands.holdfast("run", "-n", "lock", "true"), commands.holdfast("ls"))) {
       assertThat(job.exitCode()).as(job::toString).isEqualTo(69);

@@ -7,24 +7,25 @@ import io.holdfast.spi.ConnectionAdvice;
 enum ConsulAdvice {
   /** Nothing is known that helps. */
   NONE(""),
-  START("start the server (agent), or correct host and port in the address"),
-  ANY("start one of the servers (agents), or correct the address"),
+  START(ConnectionAdvice.START),
+  ANY(ConnectionAdvice.SEVERAL),
   HOST(ConnectionAdvice.HOST),
   SILENT(ConnectionAdvice.SILENT),
   HUNG_UP(ConnectionAdvice.HUNG_UP),
   ANOTHER_KIND(ConnectionAdvice.ANOTHER_KIND),
-  PLAIN("switch TLS on in the agent, or write consul:// without TLS"),
+  PLAIN("switch TLS on in the agent, or write consul://"),
   TLS("write consuls:// in the address: this port of the agent speaks TLS"),
-  TRUST("let holdfast.tls-ca name a file with the authority that signed the agent's certificate"),
-  NAME("name the agent in the address as its certificate does, or let its certificate name it so"),
-  IDENTITY("show a certificate that the agent trusts, with holdfast.tls-cert and holdfast.tls-key"),
+  TRUST(ConnectionAdvice.AUTHORITY),
+  NAME(
+      "write the host's name as the server's certificate has it, or have the certificate issued for this name"),
+  IDENTITY(ConnectionAdvice.CLIENT_CERTIFICATE),
   TOKEN("correct the token in the address, or in the file that holdfast.token-file names"),
   NO_TOKEN(
       "put a token into the address that has write on the keys that begin with holdfast.prefix, and session write"),
   RIGHTS("give the token write on the keys that begin with holdfast.prefix, and session write"),
-  SHORTEST("set holdfast.session-ttl-min to what the servers' session_ttl_min is"),
-  LIMITS("raise the agent's limits, or let fewer clients of this machine use it"),
-  MAJORITY("find out whether a majority of the servers is there");
+  SHORTEST("set holdfast.session-ttl-min to the servers' session_ttl_min"),
+  LIMITS("raise the agent's limits, or let fewer clients of this machine use the agent"),
+  MAJORITY(ConnectionAdvice.MAJORITY);
 
   private final String sentence;
 

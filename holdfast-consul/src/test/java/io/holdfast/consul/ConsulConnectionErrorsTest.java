@@ -38,18 +38,17 @@ class ConsulConnectionErrorsTest {
   /** A machine that stands still for a moment is no agent that is away. */
   private static final String PATIENT = "?holdfast.connect-timeout=1m";
 
-  private static final String START =
-      "; start the server (agent), or correct host and port in the address";
+  private static final String START = "; start the server, or correct host and port in the address";
   private static final String HOST =
-      "; correct the host's name in the address, or let this machine's name service know it";
+      "; correct the host's name in the address, or add the name to DNS or to /etc/hosts of this machine";
   private static final String SILENT =
-      "; find out whether this server answers its other clients, is of the kind that the address names, and is not behind a firewall";
+      "; check that the server answers other clients, that it is the kind of server that the address names, and that no firewall is in between";
   private static final String HUNG_UP =
-      "; read the server's log, or correct host and port in the address if this is another kind of server";
+      "; read the server's log, or, if this is another kind of server, correct host and port in the address";
   private static final String ANOTHER_KIND =
-      "; correct host and port in the address: what answers there is another kind of server";
+      "; correct host and port in the address: another kind of server answers there";
   private static final String PLAIN =
-      "Unrecognized SSL message, plaintext connection?; switch TLS on in the agent, or write consul:// without TLS";
+      "Unrecognized SSL message, plaintext connection?; switch TLS on in the agent, or write consul://";
   private static final String RIGHTS =
       " write on the keys that begin with holdfast.prefix, and session write";
 
@@ -197,7 +196,7 @@ class ConsulConnectionErrorsTest {
         "consul://" + closed() + ",db.holdfast.invalid:1" + PATIENT,
         Reason.UNREACHABLE,
         "Connection refused: 127.0.0.1:PORT, unknown host db.holdfast.invalid"
-            + "; start one of the servers (agents), or correct the address");
+            + "; make sure that one of these servers answers, or correct the address");
   }
 
   /** No token is shown, neither one that the server does not know nor one that lacks a right. */
@@ -285,7 +284,7 @@ class ConsulConnectionErrorsTest {
         SECRET.get().uri() + PATIENT,
         Reason.REFUSED,
         "PKIX path building failed: unable to find valid certification path to requested target"
-            + "; let holdfast.tls-ca name a file with the authority that signed the agent's certificate");
+            + "; name the authority that issued the server's certificate with holdfast.tls-ca");
   }
 
   @Test
@@ -294,7 +293,7 @@ class ConsulConnectionErrorsTest {
         SECRET.get().uri().replace("127.0.0.1", "localhost") + trusting(PATIENT),
         Reason.REFUSED,
         "No name matching localhost found"
-            + "; name the agent in the address as its certificate does, or let its certificate name it so");
+            + "; write the host's name as the server's certificate has it, or have the certificate issued for this name");
   }
 
   @Test
@@ -303,7 +302,7 @@ class ConsulConnectionErrorsTest {
         STRICT.get().uri() + trusting(PATIENT),
         Reason.REFUSED,
         "Received fatal alert: certificate_required"
-            + "; show a certificate that the agent trusts, with holdfast.tls-cert and holdfast.tls-key");
+            + "; name a certificate that the server trusts, and its key, with holdfast.tls-cert and holdfast.tls-key");
   }
 
   @Test

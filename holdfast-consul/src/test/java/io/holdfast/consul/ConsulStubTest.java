@@ -271,7 +271,7 @@ class ConsulStubTest {
       agent.script = asked -> StubAgent.Reply.of(200, page);
       assertThat(Await.failure(store.connect().thenApply(nothing -> true)))
           .hasMessageEndingWith(
-              ": HTTP 200 without JSON of Consul; correct host and port in the address: what answers there is another kind of server");
+              ": HTTP 200 without JSON of Consul; correct host and port in the address: another kind of server answers there");
       assertThat(Await.failure(store.evict(claim().name(), 4711)))
           .isInstanceOfSatisfying(StoreException.class, unknown -> {
             assertThat(unknown.reason()).isEqualTo(Reason.UNREACHABLE);

@@ -26,8 +26,7 @@ import org.junit.jupiter.api.Test;
 class ConsulTroubleTest {
   private static final String ONE = "10.0.0.1:8500";
   private static final String OTHER = "10.0.0.2:8500";
-  private static final String START =
-      "; start the server (agent), or correct host and port in the address";
+  private static final String START = "; start the server, or correct host and port in the address";
 
   private static IOException refused() {
     return unconnected(new ClosedChannelException());
@@ -92,7 +91,7 @@ class ConsulTroubleTest {
         alone(unconnected(new UnresolvedAddressException())),
         Reason.UNREACHABLE,
         true,
-        "unknown host 10.0.0.1; correct the host's name in the address, or let this machine's name service know it");
+        "unknown host 10.0.0.1; correct the host's name in the address, or add the name to DNS or to /etc/hosts of this machine");
     assertThat(alone(connectTimeout()))
         .hasMessageStartingWith("consul://x: HTTP connect timed out: 10.0.0.1:8500; find out");
     assertThat(alone(new HttpTimeoutException("request timed out")))
@@ -112,7 +111,7 @@ class ConsulTroubleTest {
         Reason.UNREACHABLE,
         true,
         "Connection refused: 10.0.0.1:8500, HTTP connect timed out: 10.0.0.2:8500"
-            + "; start one of the servers (agents), or correct the address");
+            + "; make sure that one of these servers answers, or correct the address");
     assertTold(
         several(
             at("a.invalid:8500", unconnected(new UnresolvedAddressException())),
@@ -120,7 +119,7 @@ class ConsulTroubleTest {
         Reason.UNREACHABLE,
         true,
         "unknown host a.invalid, unknown host b.invalid"
-            + "; correct the host's name in the address, or let this machine's name service know it");
+            + "; correct the host's name in the address, or add the name to DNS or to /etc/hosts of this machine");
   }
 
   /** What the last agent may have been sent is not known, whatever was met at those before it. */
@@ -135,7 +134,7 @@ class ConsulTroubleTest {
         Reason.REFUSED,
         true,
         "Connection refused: 10.0.0.1:8500, No name matching x found: 10.0.0.2:8500"
-            + "; name the agent in the address as its certificate does, or let its certificate name it so");
+            + "; write the host's name as the server's certificate has it, or have the certificate issued for this name");
     assertThat(several(at(OTHER, new HttpTimeoutException("request timed out"))))
         .hasMessageStartingWith("consul://x: request timed out: 10.0.0.2:8500; ");
   }
@@ -144,7 +143,7 @@ class ConsulTroubleTest {
   @Test
   void tls_isNotAppliedOnlyBeforeTheRequestIsSent() {
     String log =
-        "; read the server's log, or correct host and port in the address if this is another kind of server";
+        "; read the server's log, or, if this is another kind of server, correct host and port in the address";
     assertTold(
         alone(new SSLException("Tag mismatch")), Reason.UNREACHABLE, false, "Tag mismatch" + log);
     assertTold(
@@ -174,8 +173,7 @@ class ConsulTroubleTest {
   /** An HTTP server that is not Consul: it is not told that the token needs rights, and waiting is worth while. */
   @Test
   void answersOfAnotherKindOfServer_areTold() {
-    String wrong =
-        "; correct host and port in the address: what answers there is another kind of server";
+    String wrong = "; correct host and port in the address: another kind of server answers there";
     assertTold(answered(404, "404 page not found\n"), Reason.UNREACHABLE, true, "HTTP 404" + wrong);
     assertTold(answered(403, "<html>Forbidden"), Reason.UNREACHABLE, true, "HTTP 403" + wrong);
     assertTold(answered(308, ""), Reason.UNREACHABLE, true, "HTTP 308" + wrong);
@@ -195,13 +193,13 @@ class ConsulTroubleTest {
         answered(500, "No cluster leader"),
         Reason.UNREACHABLE,
         true,
-        "No cluster leader; find out whether a majority of the servers is there");
+        "No cluster leader; start a majority of the servers, and check that they reach each other");
     assertTold(
         answered(429, "Your IP is issuing too many concurrent connections"),
         Reason.UNREACHABLE,
         true,
         "Your IP is issuing too many concurrent connections"
-            + "; raise the agent's limits, or let fewer clients of this machine use it");
+            + "; raise the agent's limits, or let fewer clients of this machine use the agent");
   }
 
   /** A report that has advice of its own takes the cause alone. */

@@ -107,7 +107,8 @@ final class FutureRequest<T> extends Request {
           if (failure != null) {
             Log.thrown(
                 System.Logger.Level.WARNING,
-                "lock=" + hold.lockName() + ": a grant that nobody took is still being given back",
+                "lock=" + hold.lockName()
+                    + ": a grant that no caller took is still being given back",
                 failure);
           }
         });

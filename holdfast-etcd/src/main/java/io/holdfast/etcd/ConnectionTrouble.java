@@ -58,19 +58,14 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal) {
   private static final String NO_HTTP2 = "First received frame was not SETTINGS";
 
   private static final String HUNG_UP =
-      "read the server's log, write etcds:// if the server speaks TLS, or correct host and port in the address if this is another kind of server";
+      "if the server wants TLS, ask for it in the address, otherwise read the server's log or correct host and port in the address";
   private static final String HUNG_UP_IN_TLS =
-      "read the server's log, write etcd:// if the server speaks no TLS, or correct host and port in the address if this is another kind of server";
-  private static final String PLAIN =
-      "write etcd:// or switch TLS on in the server, or correct host and port in the address if this is another kind of server";
-  private static final String AUTHORITY =
-      "name the authority of the server's certificate with holdfast.tls-ca";
+      "if the server has no TLS, write etcd://, otherwise read the server's log or correct host and port in the address";
+  private static final String PLAIN = "switch TLS on in the server, or write etcd://";
   private static final String NAME =
-      "write the host that the server's certificate is for, or name it with holdfast.tls-authority";
-  private static final String OURS =
-      "show a certificate that the server trusts with holdfast.tls-cert and holdfast.tls-key";
+      "write the host's name as the server's certificate has it, or name it with holdfast.tls-authority";
   private static final String TLS =
-      "holdfast.tls-ca names the authorities to trust, holdfast.tls-cert and holdfast.tls-key what we show";
+      "correct the files that holdfast.tls-ca, holdfast.tls-cert and holdfast.tls-key name";
 
   /**
    * What an attempt to connect to a member met.
@@ -180,12 +175,12 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal) {
 
   private static String inHandshake(String what) {
     if (what.startsWith("PKIX path building failed")) {
-      return AUTHORITY;
+      return ConnectionAdvice.AUTHORITY;
     }
     if (what.startsWith("No subject alternative") || what.startsWith("No name matching")) {
       return NAME;
     }
-    return OUR_CERTIFICATE.matcher(what).find() ? OURS : TLS;
+    return OUR_CERTIFICATE.matcher(what).find() ? ConnectionAdvice.CLIENT_CERTIFICATE : TLS;
   }
 
   /** What gRPC says; of a login that failed, what it says of that. */

@@ -45,15 +45,31 @@ final class EtcdErrors {
           Reason.REFUSED,
           true,
           "write USER:PASSWORD@ before the hosts in the address"),
-      new Meaning("invalid auth token", Reason.UNREACHABLE, true, "the login is made again"),
-      new Meaning("revision of auth store is old", Reason.UNREACHABLE, true, "it is asked again"),
+      new Meaning(
+          "invalid auth token",
+          Reason.UNREACHABLE,
+          true,
+          "wait until the client has logged in again"),
+      new Meaning(
+          "revision of auth store is old",
+          Reason.UNREACHABLE,
+          true,
+          "wait until the client has logged in again"),
       new Meaning(
           "database space exceeded",
           Reason.FULL,
           false,
-          "compact and defragment etcd, then disarm the alarm; or raise --quota-backend-bytes"),
-      new Meaning("too many requests", Reason.UNREACHABLE, true, "the server is overloaded"),
-      new Meaning("corrupt", Reason.DAMAGED, true, "a member's data differs from the others'"));
+          "compact and defragment etcd and then disarm the alarm, or raise --quota-backend-bytes"),
+      new Meaning(
+          "too many requests",
+          Reason.UNREACHABLE,
+          true,
+          "wait until the server has less load, or look at its disk"),
+      new Meaning(
+          "corrupt",
+          Reason.DAMAGED,
+          true,
+          "replace the member whose data differs from the others'"));
 
   private EtcdErrors() {}
 

@@ -51,7 +51,7 @@ class ConnectionTroubleTest {
     assertNotSent(
         failed(met(new ConnectException("connection timed out after 2000 ms: /10.0.0.9:1"))),
         Reason.UNREACHABLE,
-        "connection timed out after 2000 ms: 10.0.0.9:1; find out whether this server answers its other clients,"
+        "connection timed out after 2000 ms: 10.0.0.9:1; check that the server answers other clients,"
             + " is of the kind that the address names, and is not behind a firewall");
     assertNotSent(
         failed(Status.UNAVAILABLE
@@ -59,7 +59,7 @@ class ConnectionTroubleTest {
             .withCause(new RuntimeException(new UnknownHostException("b: Name not known")))
             .asException()),
         Reason.UNREACHABLE,
-        "unknown host b; correct the host's name in the address, or let this machine's name service know it");
+        "unknown host b; correct the host's name in the address, or add the name to DNS or to /etc/hosts of this machine");
     assertNotSent(
         failed(met(new SSLHandshakeException("Received fatal alert: protocol_version"))),
         Reason.REFUSED,
@@ -88,7 +88,7 @@ class ConnectionTroubleTest {
     assertNotSent(
         unsent(new SSLException("bad record")),
         Reason.REFUSED,
-        "bad record; holdfast.tls-ca names the authorities to trust, holdfast.tls-cert and holdfast.tls-key what we show");
+        "bad record; correct the files that holdfast.tls-ca, holdfast.tls-cert and holdfast.tls-key name");
   }
 
   /** It is a refusal only if no member can mend by itself; what several say alike is said once. */

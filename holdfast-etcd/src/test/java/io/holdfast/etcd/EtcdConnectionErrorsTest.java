@@ -31,20 +31,19 @@ class EtcdConnectionErrorsTest {
   private static final String PASSWORD = "gUessed-7";
   private static final String START = "; start the server, or correct host and port in the address";
   private static final String HOST =
-      "; correct the host's name in the address, or let this machine's name service know it";
+      "; correct the host's name in the address, or add the name to DNS or to /etc/hosts of this machine";
   private static final String SILENT =
-      "; find out whether this server answers its other clients, is of the kind that the address names, and is not behind a firewall";
+      "; check that the server answers other clients, that it is the kind of server that the address names, and that no firewall is in between";
   private static final String HUNG_UP =
-      "Network closed for unknown reason; read the server's log, write etcds:// if the server speaks TLS,"
-          + " or correct host and port in the address if this is another kind of server";
+      "Network closed for unknown reason; if the server wants TLS, ask for it in the address,"
+          + " otherwise read the server's log or correct host and port in the address";
   private static final String HUNG_UP_IN_TLS =
-      "Connection closed while performing TLS negotiation; read the server's log, write etcd:// if the server speaks no TLS,"
-          + " or correct host and port in the address if this is another kind of server";
+      "Connection closed while performing TLS negotiation; if the server has no TLS, write etcd://,"
+          + " otherwise read the server's log or correct host and port in the address";
   private static final String ANOTHER_KIND =
-      "First received frame was not SETTINGS; correct host and port in the address: what answers there is another kind of server";
+      "First received frame was not SETTINGS; correct host and port in the address: another kind of server answers there";
   private static final String NO_TLS =
-      "not an SSL/TLS record; write etcd:// or switch TLS on in the server,"
-          + " or correct host and port in the address if this is another kind of server";
+      "not an SSL/TLS record; switch TLS on in the server, or write etcd://";
 
   @TempDir
   @SuppressWarnings("NullAway.Init")
@@ -180,7 +179,7 @@ class EtcdConnectionErrorsTest {
           "etcds://" + server.endpoint(),
           Reason.REFUSED,
           "PKIX path building failed: unable to find valid certification path to requested target;"
-              + " name the authority of the server's certificate with holdfast.tls-ca");
+              + " name the authority that issued the server's certificate with holdfast.tls-ca");
     }
   }
 
@@ -193,7 +192,7 @@ class EtcdConnectionErrorsTest {
           server.uri() + "?holdfast.tls-ca=" + ca,
           Reason.REFUSED,
           "No subject alternative names matching IP address 127.0.0.1 found;"
-              + " write the host that the server's certificate is for, or name it with holdfast.tls-authority");
+              + " write the host's name as the server's certificate has it, or name it with holdfast.tls-authority");
     }
     try (EtcdServer strict = server(
         "strict", certificates, "ip:127.0.0.1", "--client-cert-auth", "--trusted-ca-file=" + ca)) {
@@ -201,7 +200,7 @@ class EtcdConnectionErrorsTest {
           strict.uri() + "?holdfast.tls-ca=" + ca,
           Reason.REFUSED,
           "Received fatal alert: certificate_required;"
-              + " show a certificate that the server trusts with holdfast.tls-cert and holdfast.tls-key");
+              + " name a certificate that the server trusts, and its key, with holdfast.tls-cert and holdfast.tls-key");
     }
   }
 

@@ -47,7 +47,7 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal) {
   private static final String DATABASE_OR_RIGHTS =
       "create the database, give this user rights on it, or correct the address";
   private static final String RIGHTS =
-      "let this user make the tables, or make them with what \"holdfast ddl\" prints and give this user rights on them";
+      "let this user create the tables, or create them with the output of \"holdfast ddl\" and give this user rights on them";
   private static final String PUBLIC_KEY =
       "use TLS, or set allowPublicKeyRetrieval=true in the address";
 

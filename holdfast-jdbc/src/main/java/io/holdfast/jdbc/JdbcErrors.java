@@ -112,7 +112,7 @@ final class JdbcErrors {
             e);
       case TOO_MANY ->
         failed(
-            found + "; raise the server's limit of connections, or use fewer",
+            found + "; close other clients, or raise the server's limit of connections",
             Reason.UNREACHABLE,
             notApplied,
             e);

@@ -57,16 +57,16 @@ class JdbcConnectionErrorsTest {
   private static final String DATABASE_OR_RIGHTS =
       "; create the database, give this user rights on it, or correct the address";
   private static final String RIGHTS =
-      "; let this user make the tables, or make them with what \"holdfast ddl\" prints and give this user rights on them";
+      "; let this user create the tables, or create them with the output of \"holdfast ddl\" and give this user rights on them";
   private static final String START = "; start the server, or correct host and port in the address";
   private static final String HOST =
-      "; correct the host's name in the address, or let this machine's name service know it";
+      "; correct the host's name in the address, or add the name to DNS or to /etc/hosts of this machine";
   private static final String SILENT =
-      "; find out whether this server answers its other clients, is of the kind that the address names, and is not behind a firewall";
+      "; check that the server answers other clients, that it is the kind of server that the address names, and that no firewall is in between";
   private static final String HUNG_UP =
-      "; read the server's log, or correct host and port in the address if this is another kind of server";
+      "; read the server's log, or, if this is another kind of server, correct host and port in the address";
   private static final String ANOTHER_KIND =
-      "; correct host and port in the address: what answers there is another kind of server";
+      "; correct host and port in the address: another kind of server answers there";
 
   private final List<ServerSocket> listening = new ArrayList<>();
   private final List<Socket> accepted = new CopyOnWriteArrayList<>();

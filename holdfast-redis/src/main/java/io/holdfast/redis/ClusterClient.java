@@ -180,7 +180,8 @@ final class ClusterClient {
                 connection.async().clusterSlots(),
                 runtime,
                 RedisLine.firstAnswer(runtime),
-                () -> new RedisCommandTimeoutException(node + " does not say who has which slots"))
+                () -> new RedisCommandTimeoutException(
+                    node + " did not say which node has which slots"))
             .whenComplete((answer, failure) -> {
               // nobody waits for it
               var unused = connection.closeAsync();

@@ -65,19 +65,15 @@ record ConnectionTrouble(String words, String advice, Reason reason) {
 
   static final String LOGIN = "correct user and password in the address";
   private static final String SILENT_TO_TLS =
-      "find out whether this server speaks TLS, answers its other clients, and is not behind a firewall";
+      "check that the server speaks TLS, that it answers other clients, and that no firewall is in between";
   private static final String HUNG_UP_ON_PLAIN_TEXT =
-      "ask for TLS in the address if the server wants it, else read its log, or correct host and port in the address";
+      "if the server wants TLS, ask for it in the address, otherwise read the server's log or correct host and port in the address";
   private static final String NOT_TLS =
-      "switch TLS on in the server, or write the address without it (redis://, or no holdfast.tls)";
-  private static final String AUTHORITY =
-      "let the driver trust the authority that issued the server's certificate (holdfast.tls-ca)";
+      "switch TLS on in the server, or write redis:// without holdfast.tls";
   private static final String NAME =
-      "let the server's certificate be for the host that the address names, or set holdfast.tls-verify=ca";
-  private static final String OURS =
-      "show the server a certificate that it trusts (holdfast.tls-cert and holdfast.tls-key)";
+      "write the host's name as the server's certificate has it, or set holdfast.tls-verify=ca";
   private static final String CERTIFICATE =
-      "let the driver trust the server's certificate (holdfast.tls-ca), which must be for the host that the address names";
+      "name the authority that issued the server's certificate with holdfast.tls-ca, and check that the certificate is for the host in the address";
   private static final String PRIMARY =
       "correct the primary's name in the address, or let the sentinels watch over it";
   private static final String SENTINELS_LOGIN =
@@ -195,11 +191,11 @@ record ConnectionTrouble(String words, String advice, Reason reason) {
   private static ConnectionTrouble certificates(String words) {
     String advice = CERTIFICATE;
     if (words.contains("valid certification path")) {
-      advice = AUTHORITY;
+      advice = ConnectionAdvice.AUTHORITY;
     } else if (words.startsWith("No subject alternative") || words.startsWith("No name matching")) {
       advice = NAME;
     } else if (words.contains("fatal alert")) {
-      advice = OURS;
+      advice = ConnectionAdvice.CLIENT_CERTIFICATE;
     }
     return new ConnectionTrouble("TLS failed: " + words, advice, Reason.REFUSED);
   }

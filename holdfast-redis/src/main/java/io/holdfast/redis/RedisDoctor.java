@@ -96,7 +96,10 @@ final class RedisDoctor {
             "INFO was refused: " + words,
             "allow +info, so that doctor can look at eviction, persistence and replication")
         : new Finding(
-            Level.PROBLEM, "server", "INFO was not answered: " + words, "see to this server");
+            Level.PROBLEM,
+            "server",
+            "INFO was not answered: " + words,
+            "find out why this server does not answer");
   }
 
   private static Finding of(RedisNode node, Finding finding) {

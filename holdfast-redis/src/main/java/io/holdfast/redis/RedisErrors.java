@@ -31,9 +31,9 @@ final class RedisErrors {
       "write redis-cluster://: this server is a node of a cluster";
 
   private static final String RIGHTS =
-      "give this user the rights that \"holdfast doctor\" prints, run as a user that has all";
+      "run \"holdfast doctor\" as an administrator, and give this user the rights that it prints";
 
-  private static final String LOGS = "find out from the server's log why the connection broke";
+  private static final String LOGS = "read the server's log: the connection broke";
 
   /**
    * What a server's error means.
@@ -50,7 +50,9 @@ final class RedisErrors {
           Reason.UNREACHABLE,
           "wait for the script that keeps the server busy, or end it with SCRIPT KILL"),
       new Meaning(
-          "CLUSTERDOWN", Reason.UNREACHABLE, "see to the cluster: no node has this slot now"),
+          "CLUSTERDOWN",
+          Reason.UNREACHABLE,
+          "start the missing nodes of the cluster: no node has this slot now"),
       new Meaning("TRYAGAIN", Reason.UNREACHABLE, "wait until the lock's slot has been moved"),
       new Meaning("MOVED", Reason.UNREACHABLE, CLUSTER),
       new Meaning("ASK", Reason.UNREACHABLE, CLUSTER),
@@ -62,24 +64,24 @@ final class RedisErrors {
       new Meaning(
           "NOSCRIPT", Reason.UNREACHABLE, "try again: the server forgot the script just now"),
       new Meaning(
-          "MASTERDOWN", Reason.UNREACHABLE, "see to the primary, which this replica is without"),
+          "MASTERDOWN",
+          Reason.UNREACHABLE,
+          "name the primary in the address, or find out why this replica has lost it"),
       new Meaning(
           "READONLY",
           Reason.UNREACHABLE,
-          "let the address lead to the primary: this server is a replica now"),
+          "name the primary in the address: this server is a replica or read-only"),
       new Meaning(
-          "NOREPLICAS",
-          Reason.UNREACHABLE,
-          "see to the replicas, of which too few are connected, or lower min-replicas-to-write"),
+          "NOREPLICAS", Reason.UNREACHABLE, "start more replicas, or lower min-replicas-to-write"),
       new Meaning(
           "ERR max number of clients reached",
           Reason.UNREACHABLE,
-          "wait until other clients leave, or raise the server's maxclients"),
+          "close other clients, or raise the server's limit of connections (maxclients)"),
       new Meaning("OOM", Reason.FULL, "make room: the server's memory is full (maxmemory)"),
       new Meaning(
           "MISCONF",
           Reason.FULL,
-          "see to the server's disk: until it can write there, the server takes no writes"),
+          "make room on the server's disk, or read its log: the server takes no writes until it can write there"),
       new Meaning("NOAUTH", Reason.REFUSED, "write USER:PASSWORD@ before the host in the address"),
       new Meaning("WRONGPASS", Reason.REFUSED, ConnectionTrouble.LOGIN),
       new Meaning("NOPERM", Reason.REFUSED, RIGHTS),

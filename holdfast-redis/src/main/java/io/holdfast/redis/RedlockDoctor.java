@@ -66,7 +66,7 @@ final class RedlockDoctor {
                 Level.PROBLEM,
                 "node " + server.address(),
                 "it cannot be used: " + RedisErrors.words(server.link().node().describe(), failure),
-                "see to it: a majority of the nodes must be there")),
+                "start this node, or make it reachable: a majority of the nodes must answer")),
             Version.UNKNOWN,
             -1,
             ""));

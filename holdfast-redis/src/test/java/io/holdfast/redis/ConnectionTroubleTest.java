@@ -31,11 +31,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ConnectionTroubleTest {
   private static final String START = "; start the server, or correct host and port in the address";
   private static final String HOST =
-      "; correct the host's name in the address, or let this machine's name service know it";
+      "; correct the host's name in the address, or add the name to DNS or to /etc/hosts of this machine";
   private static final String SILENT =
-      "; find out whether this server answers its other clients, is of the kind that the address names, and is not behind a firewall";
+      "; check that the server answers other clients, that it is the kind of server that the address names, and that no firewall is in between";
   private static final String OURS =
-      "; show the server a certificate that it trusts (holdfast.tls-cert and holdfast.tls-key)";
+      "; name a certificate that the server trusts, and its key, with holdfast.tls-cert and holdfast.tls-key";
 
   private static Throwable unable(Throwable cause) {
     return new CompletionException(new RedisConnectionException(
@@ -83,20 +83,20 @@ class ConnectionTroubleTest {
         Arguments.of(
             new NotSslRecordException("not an SSL/TLS record: 2d455252"),
             Reason.REFUSED,
-            "not an SSL/TLS record; switch TLS on in the server, or write the address without it (redis://, or no holdfast.tls)"),
+            "not an SSL/TLS record; switch TLS on in the server, or write redis:// without holdfast.tls"),
         Arguments.of(
             new NotSslRecordException("not an SSL/TLS record: 48545450"),
             Reason.UNREACHABLE,
-            "not an SSL/TLS record; correct host and port in the address: what answers there is another kind of server"),
+            "not an SSL/TLS record; correct host and port in the address: another kind of server answers there"),
         Arguments.of(
             new OverTls(new RedisCommandTimeoutException("Connection initialization timed out")),
             Reason.UNREACHABLE,
-            "Connection initialization timed out; find out whether this server speaks TLS, answers its other clients, and is not behind a firewall"),
+            "Connection initialization timed out; check that the server speaks TLS, that it answers other clients, and that no firewall is in between"),
         Arguments.of(
             closedInHandshake(),
             Reason.UNREACHABLE,
             "Connection closed while SSL/TLS handshake was in progress"
-                + "; read the server's log, or correct host and port in the address if this is another kind of server"),
+                + "; read the server's log, or, if this is another kind of server, correct host and port in the address"),
         Arguments.of(
             new SSLHandshakeException("Received fatal alert: certificate_required"),
             Reason.REFUSED,
@@ -131,12 +131,12 @@ class ConnectionTroubleTest {
             Reason.REFUSED,
             Reason.REFUSED,
             "ERR The user executing the script can't run this command or subcommand"
-                + "; give this user the rights that \"holdfast doctor\" prints, run as a user that has all"),
+                + "; run \"holdfast doctor\" as an administrator, and give this user the rights that it prints"),
         Arguments.of(
             "ERR max number of clients reached",
             Reason.UNREACHABLE,
             Reason.UNREACHABLE,
-            "ERR max number of clients reached; wait until other clients leave, or raise the server's maxclients"),
+            "ERR max number of clients reached; close other clients, or raise the server's limit of connections (maxclients)"),
         Arguments.of(
             "LOADING Redis is loading the dataset in memory",
             Reason.UNREACHABLE,
@@ -148,17 +148,17 @@ class ConnectionTroubleTest {
             Reason.FULL,
             Reason.FULL,
             "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk"
-                + "; see to the server's disk: until it can write there, the server takes no writes"),
+                + "; make room on the server's disk, or read its log: the server takes no writes until it can write there"),
         Arguments.of(
             "ERR unknown command 'HELLO', with args beginning with: '3' ",
             Reason.REFUSED,
             Reason.UNREACHABLE,
-            "ERR unknown command 'HELLO'; correct host and port in the address: what answers there is another kind of server"),
+            "ERR unknown command 'HELLO'; correct host and port in the address: another kind of server answers there"),
         Arguments.of(
             "ERR what do you mean",
             Reason.REFUSED,
             Reason.UNREACHABLE,
-            "ERR what do you mean; read the server's log, or correct host and port in the address if this is another kind of server"));
+            "ERR what do you mean; read the server's log, or, if this is another kind of server, correct host and port in the address"));
   }
 
   @ParameterizedTest
@@ -202,7 +202,7 @@ class ConnectionTroubleTest {
       StoreException told = (StoreException) RedisErrors.of("redis://x", each);
       assertThat(told.notApplied()).as("%s", each).isFalse();
       assertThat(Objects.requireNonNull(told.getMessage()))
-          .endsWith("; find out from the server's log why the connection broke");
+          .endsWith("; read the server's log: the connection broke");
     }
   }
 

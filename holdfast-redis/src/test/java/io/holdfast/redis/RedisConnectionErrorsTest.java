@@ -48,22 +48,22 @@ class RedisConnectionErrorsTest {
 
   private static final String START = "; start the server, or correct host and port in the address";
   private static final String HOST =
-      "; correct the host's name in the address, or let this machine's name service know it";
+      "; correct the host's name in the address, or add the name to DNS or to /etc/hosts of this machine";
   private static final String SILENT =
-      "; find out whether this server answers its other clients, is of the kind that the address names, and is not behind a firewall";
+      "; check that the server answers other clients, that it is the kind of server that the address names, and that no firewall is in between";
   private static final String SILENT_TO_TLS =
-      "; find out whether this server speaks TLS, answers its other clients, and is not behind a firewall";
+      "; check that the server speaks TLS, that it answers other clients, and that no firewall is in between";
   private static final String HUNG_UP_ON_PLAIN_TEXT =
-      "; ask for TLS in the address if the server wants it, else read its log, or correct host and port in the address";
+      "; if the server wants TLS, ask for it in the address, otherwise read the server's log or correct host and port in the address";
   private static final String ANOTHER_KIND =
-      "; correct host and port in the address: what answers there is another kind of server";
+      "; correct host and port in the address: another kind of server answers there";
   private static final String NOT_TLS =
-      "; switch TLS on in the server, or write the address without it (redis://, or no holdfast.tls)";
+      "; switch TLS on in the server, or write redis:// without holdfast.tls";
   private static final String LOGIN = "; correct user and password in the address";
   private static final String SENTINELS_LOGIN =
       "; correct holdfast.sentinel-user and holdfast.sentinel-password in the address";
   private static final String RIGHTS =
-      "; give this user the rights that \"holdfast doctor\" prints, run as a user that has all";
+      "; run \"holdfast doctor\" as an administrator, and give this user the rights that it prints";
 
   private static final String TIMED_OUT = "Connection initialization timed out after 4 second(s)";
 
@@ -316,9 +316,8 @@ class RedisConnectionErrorsTest {
   void certificateOfAnUnknownAuthority() {
     assertThat(TLS.get().port()).isNotEqualTo(TLS_PORT);
     assertThat(told("rediss://127.0.0.1:" + TLS_PORT, Reason.REFUSED))
-        .isEqualTo(
-            ": TLS failed: unable to find valid certification path to requested target"
-                + "; let the driver trust the authority that issued the server's certificate (holdfast.tls-ca)");
+        .isEqualTo(": TLS failed: unable to find valid certification path to requested target"
+            + "; name the authority that issued the server's certificate with holdfast.tls-ca");
   }
 
   @ParameterizedTest
@@ -405,7 +404,7 @@ class RedisConnectionErrorsTest {
         + TLS.get().port() + "," + closed();
     assertThat(findings(uri, store -> {}))
         .contains("node HOST:PORT: it cannot be used: Connection refused: HOST:PORT" + START
-            + " | see to it: a majority of the nodes must be there");
+            + " | start this node, or make it reachable: a majority of the nodes must answer");
   }
 
   @Test
@@ -423,7 +422,7 @@ class RedisConnectionErrorsTest {
       assertThat(findings(server.uri(), goes))
           .contains(
               "server: INFO was not answered: there is no connection just now: Connection refused: HOST:PORT"
-                  + START + " | see to this server");
+                  + START + " | find out why this server does not answer");
     }
   }
 

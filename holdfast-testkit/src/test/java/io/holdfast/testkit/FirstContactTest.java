@@ -107,7 +107,7 @@ class FirstContactTest {
     assertThatThrownBy(() -> whileTimePasses(() -> lock.tryAcquire(within)))
         .isInstanceOf(StoreUnavailableException.class)
         .hasMessageContaining(
-            "the store did not answer the first contact within 2 s; find out whether this server answers its other clients");
+            "the store did not answer the first contact within 2 s; check that the server answers other clients");
     assertThat(store.faults().requests(Verb.CONNECT)).isGreaterThan(1);
     assertThat(store.faults().requests(Verb.ATTEMPT)).isZero();
     assertThat(store.faults().requests(Verb.END)).isZero();

@@ -48,18 +48,13 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal, boolean
   private static final String UNKNOWN_HOST = "unknown host";
 
   private static final String CERTIFICATE =
-      "name the certificates to trust with holdfast.tls-ca; the server's must be for the host that the address names";
-  private static final String OWN_CERTIFICATE =
-      "show a certificate that the server trusts (holdfast.tls-cert and holdfast.tls-key)";
+      "name the authority that issued the server's certificate with holdfast.tls-ca, and check that the certificate is for the host in the address";
   private static final String TLS_FILES =
       "correct the files that holdfast.tls-ca, holdfast.tls-cert and holdfast.tls-key name";
   private static final String NO_TLS =
-      "leave out holdfast.tls, or give the port that the server has for TLS";
+      "name the port that the server has for TLS, or leave out holdfast.tls";
   private static final String TLS_ONLY =
-      "set holdfast.tls=true in the address, or give the port that the server has for connections without TLS";
-  private static final String QUORUM =
-      "start most of the ensemble's servers, and let them reach each other";
-  private static final String SEVERAL = "let one of these servers answer, or correct the address";
+      "set holdfast.tls=true in the address, or name the port that the server has without TLS";
 
   /**
    * What came of asking a server.
@@ -109,7 +104,8 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal, boolean
 
   private static Optional<ConnectionTrouble> ofAnswer(String answer) {
     if (answer.contains(NOT_SERVING)) {
-      return Optional.of(new ConnectionTrouble(NOT_SERVING, QUORUM, false, true));
+      return Optional.of(
+          new ConnectionTrouble(NOT_SERVING, ConnectionAdvice.MAJORITY, false, true));
     }
     return isZooKeepers(answer) ? Optional.empty() : Optional.of(anotherKind(answer));
   }
@@ -152,7 +148,9 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal, boolean
     if (isAlert(said)) {
       return new ConnectionTrouble(
           said,
-          said.contains("certificate") ? OWN_CERTIFICATE : ConnectionAdvice.HUNG_UP,
+          said.contains("certificate")
+              ? ConnectionAdvice.CLIENT_CERTIFICATE
+              : ConnectionAdvice.HUNG_UP,
           false,
           false);
     }
@@ -180,7 +178,7 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal, boolean
     String quoted =
         text.length() > MOST_QUOTED ? text.substring(0, MOST_QUOTED).strip() + "..." : text;
     return new ConnectionTrouble(
-        "not ZooKeeper's answer, but \"" + quoted + "\"",
+        "the server did not answer as ZooKeeper does, but with \"" + quoted + "\"",
         ConnectionAdvice.ANOTHER_KIND,
         false,
         false);
@@ -233,7 +231,7 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal, boolean
             .map(each -> each.getKey() + ": " + each.getValue().words)
             .collect(Collectors.joining("; "))
         + "; "
-        + (advice.size() == 1 ? advice.get(0) : SEVERAL);
+        + (advice.size() == 1 ? advice.get(0) : ConnectionAdvice.SEVERAL);
   }
 
   private String at(List<String> servers) {

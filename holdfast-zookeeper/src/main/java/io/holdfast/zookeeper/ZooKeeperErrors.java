@@ -32,13 +32,15 @@ final class ZooKeeperErrors {
       case CONNECTIONLOSS -> "the connection to ZooKeeper broke before the answer came";
       case SESSIONEXPIRED -> "the ZooKeeper session has ended";
       case NOAUTH ->
-        "NoAuth, the node's ACL does not allow it; log in as a user that it names, have it changed, or choose another root";
+        "NoAuth: the node's ACL does not allow the request; log in as a user that the ACL names, change the ACL, or choose another root";
       case AUTHFAILED ->
-        "AuthFailed, the login is refused; correct it in the section of the JAAS configuration (holdfast.sasl names it, else Client)";
+        "AuthFailed: the server refused the login; correct user and password in the JAAS configuration (in the section that holdfast.sasl names, else Client)";
       case SESSIONCLOSEDREQUIRESASLAUTH ->
-        "SessionClosedRequireAuth, the server wants a login; name a section of the JAAS configuration with holdfast.sasl";
-      case NOTREADONLY -> "this ZooKeeper server is read-only just now: it has no quorum";
-      case QUOTAEXCEEDED -> "a quota of ZooKeeper is exceeded";
+        "SessionClosedRequireAuth: the server wants a login; name a section of the JAAS configuration with holdfast.sasl";
+      case NOTREADONLY ->
+        "this ZooKeeper server is read-only just now; start a majority of the servers, and check that they reach each other";
+      case QUOTAEXCEEDED ->
+        "a quota of ZooKeeper is exceeded; raise it with setquota, or remove it with delquota";
       case MARSHALLINGERROR ->
         "the lock's queue is longer than ZooKeeper's client accepts in one answer; let fewer processes, or fewer fair callers,"
             + " wait at the same time, or raise jute.maxbuffer in all clients";

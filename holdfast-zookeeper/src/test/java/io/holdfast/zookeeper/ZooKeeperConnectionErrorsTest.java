@@ -50,17 +50,19 @@ class ZooKeeperConnectionErrorsTest {
 
   private static final String START = "; start the server, or correct host and port in the address";
   private static final String HOST =
-      "; correct the host's name in the address, or let this machine's name service know it";
+      "; correct the host's name in the address, or add the name to DNS or to /etc/hosts of this machine";
   private static final String SILENT =
-      "; find out whether this server answers its other clients, is of the kind that the address names, and is not behind a firewall";
+      "; check that the server answers other clients, that it is the kind of server that the address names, and that no firewall is in between";
   private static final String HUNG_UP =
-      "; read the server's log, or correct host and port in the address if this is another kind of server";
+      "; read the server's log, or, if this is another kind of server, correct host and port in the address";
   private static final String ANOTHER_KIND =
-      "; correct host and port in the address: what answers there is another kind of server";
+      "; correct host and port in the address: another kind of server answers there";
   private static final String HTTP =
-      "not ZooKeeper's answer, but \"HTTP/1.1 400 Bad Request\": 127.0.0.1:PORT" + ANOTHER_KIND;
+      "the server did not answer as ZooKeeper does, but with \"HTTP/1.1 400 Bad Request\": 127.0.0.1:PORT"
+          + ANOTHER_KIND;
   private static final String MAIL =
-      "not ZooKeeper's answer, but \"220 mail.example ESMTP\": 127.0.0.1:PORT" + ANOTHER_KIND;
+      "the server did not answer as ZooKeeper does, but with \"220 mail.example ESMTP\": 127.0.0.1:PORT"
+          + ANOTHER_KIND;
 
   @TempDir
   static Path folder;
@@ -152,7 +154,7 @@ class ZooKeeperConnectionErrorsTest {
           "zookeeper://" + closed() + ",127.0.0.1:" + silent.port(),
           Reason.UNREACHABLE,
           "127.0.0.1:PORT: Connection refused; 127.0.0.1:PORT: Read timed out"
-              + "; let one of these servers answer, or correct the address");
+              + "; make sure that one of these servers answers, or correct the address");
     }
   }
 
@@ -206,14 +208,13 @@ class ZooKeeperConnectionErrorsTest {
     assertTold(
         "zookeeper://127.0.0.1:" + SECURE_PORT,
         Reason.REFUSED,
-        "the server speaks TLS only: 127.0.0.1:PORT; set holdfast.tls=true in the address, or give the port that the server has"
-            + " for connections without TLS");
+        "the server speaks TLS only: 127.0.0.1:PORT; set holdfast.tls=true in the address, or name the port that the server has without TLS");
   }
 
   @Test
   void tlsThatIsNotOffered() {
     String expected =
-        "the server does not speak TLS: 127.0.0.1:PORT; leave out holdfast.tls, or give the port that the server has for TLS";
+        "the server does not speak TLS: 127.0.0.1:PORT; name the port that the server has for TLS, or leave out holdfast.tls";
     assertTold("zookeeper://" + SECURE.get().address() + TLS + ca(), Reason.REFUSED, expected);
     assertTold(
         "zookeeper://" + ZooKeeperUnderTest.server().address() + TLS, Reason.REFUSED, expected);
@@ -226,7 +227,7 @@ class ZooKeeperConnectionErrorsTest {
         "zookeeper://127.0.0.1:" + SECURE_PORT + TLS,
         Reason.UNREACHABLE,
         "unable to find valid certification path to requested target: 127.0.0.1:PORT"
-            + "; name the certificates to trust with holdfast.tls-ca; the server's must be for the host that the address names");
+            + "; name the authority that issued the server's certificate with holdfast.tls-ca, and check that the certificate is for the host in the address");
   }
 
   /** A server that has lost its ensemble, and one that has not come up yet, say so. */
@@ -240,7 +241,7 @@ class ZooKeeperConnectionErrorsTest {
           "zookeeper://127.0.0.1:" + connections.getLocalPort(),
           Reason.UNREACHABLE,
           "This ZooKeeper instance is not currently serving requests: 127.0.0.1:PORT"
-              + "; start most of the ensemble's servers, and let them reach each other");
+              + "; start a majority of the servers, and check that they reach each other");
     } finally {
       connections.shutdown();
     }
@@ -254,8 +255,8 @@ class ZooKeeperConnectionErrorsTest {
     assertTold(
         "zookeeper://ann:" + PASSWORD + root,
         Reason.REFUSED,
-        "could not make or read /errors/format: NoAuth, the node's ACL does not allow it"
-            + "; log in as a user that it names, have it changed, or choose another root");
+        "could not make or read /errors/format: NoAuth: the node's ACL does not allow the request"
+            + "; log in as a user that the ACL names, change the ACL, or choose another root");
   }
 
   @Test

@@ -200,8 +200,8 @@ class ZooKeeperLoginTest {
               .close());
       assertEquals(
           "store zookeeper://" + secured.address()
-              + "/locks: could not make or read /locks/format: AuthFailed, the login is refused"
-              + "; correct it in the section of the JAAS configuration (holdfast.sasl names it, else Client)",
+              + "/locks: could not make or read /locks/format: AuthFailed: the server refused the login"
+              + "; correct user and password in the JAAS configuration (in the section that holdfast.sasl names, else Client)",
           refused.getMessage());
       assertEquals(StoreUnavailableException.Reason.REFUSED, refused.reason());
     } finally {
