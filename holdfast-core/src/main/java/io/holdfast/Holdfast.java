@@ -172,9 +172,9 @@ public interface Holdfast extends AutoCloseable {
     Builder requestTimeout(Duration timeout);
 
     /**
-     * Sets how long {@link #build()} waits until the store can be used: longer than for a request, because drivers that are
-     * loaded only now, a handshake and new tables take their time. It has no effect after {@link #connectLazily()}: a contact
-     * then takes as long as a request may. Default: five times {@code requestTimeout}, a second at least.
+     * Sets how long {@link #build()} waits until the store can be used. That takes longer than a request: the driver's classes
+     * are loaded, the connection is made, and the tables may be created. After {@link #connectLazily()} this has no effect: the
+     * first contact then takes as long as a request may. Default: five times {@code requestTimeout}, and at least a second.
      *
      * @param timeout a millisecond or more
      * @return this

@@ -19,7 +19,7 @@ import java.util.Optional;
  *     Guarantees#exceptions()}; zero if the lock is not held
  * @param token the token of the grant (the holder's own may be greater by the hand-overs within its process)
  * @param keptUntil set while a finished hold's {@code holdAtLeast} keeps the lock taken
- * @param waiters how many wait; not all stores can tell
+ * @param waiters the number of waiters, as far as the store knows it
  */
 public record LockInfo(
     String name,

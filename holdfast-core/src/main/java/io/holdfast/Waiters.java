@@ -2,12 +2,12 @@
 package io.holdfast;
 
 /**
- * How many wait for a lock, as far as the store can tell. Some stores see only a part of those that wait, or none: then the
- * number is the least that there are, and others may wait.
+ * The number of waiters of a lock, as far as the store knows it. If the store knows only a part of the waiters, or none, the
+ * number is a lower bound.
  *
- * @param known how many waiting claims the store sees; the threads of one client count as one, except those with {@code fair}
- * @param areAll whether those are all that wait: true on Redis, Redlock, ZooKeeper, etcd and in memory; false on SQLite and
- *     SQL servers, which see those with {@code fair}, and on Consul, which sees none
+ * @param known the waiting claims that the store knows; the threads of one client count as one, except those with {@code fair}
+ * @param areAll whether these are all waiters: true on Redis, Redlock, ZooKeeper, etcd and in memory; false on SQLite and
+ *     SQL servers, which know the waiters with {@code fair}, and on Consul, which knows none
  */
 public record Waiters(int known, boolean areAll) {
   /**
@@ -22,7 +22,7 @@ public record Waiters(int known, boolean areAll) {
   }
 
   /**
-   * Says how many wait, where the store sees all that do.
+   * Makes the number of a store that knows all waiters.
    *
    * @param all the number
    * @return the number, of all
@@ -32,9 +32,9 @@ public record Waiters(int known, boolean areAll) {
   }
 
   /**
-   * Says how many wait at least, where the store may not see all that do.
+   * Makes the number of a store that may not know all waiters.
    *
-   * @param seen the number of those that it sees
+   * @param seen the number of those that it knows
    * @return the number, beside which others may wait
    */
   public static Waiters atLeast(int seen) {
@@ -42,7 +42,7 @@ public record Waiters(int known, boolean areAll) {
   }
 
   /**
-   * Says it in words, for people.
+   * Returns the number in words, for people.
    *
    * @return for example {@code 2}, {@code at least 2} or {@code unknown}
    */

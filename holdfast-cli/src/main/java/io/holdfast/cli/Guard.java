@@ -21,7 +21,7 @@ final class Guard {
   /** A machine that was suspended shows it on the wall clock only, which wakes nobody: so we look this often. */
   private static final Duration LONGEST_QUIET = Duration.ofMillis(500);
 
-  /** How long a SIGKILL may take to have its effect. */
+  /** How long a SIGKILL may take to have its effect; less if less is left, see {@link #killAgainNanos()}. */
   private static final Duration KILL_AGAIN = Duration.ofSeconds(1);
 
   private final KillPlan full;
@@ -67,10 +67,15 @@ final class Guard {
     this.stops = stops;
   }
 
+  /** A watcher that is stopped does not pass the first one on; the second one has its effect before the lease ends, too. */
+  private long killAgainNanos() {
+    return Math.min(KILL_AGAIN.toNanos(), plan.reserve().toNanos() / 2);
+  }
+
   /** Returns what is due now: nothing, or one signal, each once; but SIGKILL again and again while the command has not ended. */
   List<Sig> look(Duration remaining, long nowNanos) {
     if (killedAtNanos != null) {
-      return nowNanos - killedAtNanos < KILL_AGAIN.toNanos() ? List.of() : kill(nowNanos);
+      return nowNanos - killedAtNanos < killAgainNanos() ? List.of() : kill(nowNanos);
     }
     if (remaining.compareTo(first) > 0) {
       plan = full;
@@ -135,7 +140,8 @@ final class Guard {
   Duration quiet(Duration remaining, long nowNanos) {
     Duration quiet = LONGEST_QUIET;
     if (killedAtNanos != null) {
-      return quiet;
+      long left = killedAtNanos + killAgainNanos() - nowNanos;
+      return min(quiet, Duration.ofNanos(Math.max(0, left)));
     }
     if (killsOnLoss) {
       quiet =

@@ -10,6 +10,7 @@ import io.holdfast.HoldfastException;
 import io.holdfast.LockInfo;
 import io.holdfast.OnLost;
 import io.holdfast.Ticker;
+import io.holdfast.spi.ConnectionAdvice;
 import io.holdfast.spi.DurationText;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -21,6 +22,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /** Acquires, runs, releases. */
 final class LockedRun {
@@ -83,12 +86,20 @@ final class LockedRun {
     thread.setDaemon(true);
     thread.start();
     try {
-      return connecting.get();
+      // what the machine's name service takes is not the store's time, and has no limit of ours
+      return connecting.get(StoreChoice.PATIENCE.multipliedBy(4).toNanos(), TimeUnit.NANOSECONDS);
     } catch (ExecutionException e) {
       if (e.getCause() instanceof RuntimeException failure) {
         throw failure;
       }
       throw new IllegalStateException(e.getCause());
+    } catch (TimeoutException e) {
+      throw new CliException(
+          Exit.UNAVAILABLE,
+          "store " + store + ": no connection within "
+              + DurationText.of(StoreChoice.PATIENCE.multipliedBy(4)) + "; "
+              + ConnectionAdvice.SILENT,
+          e);
     }
   }
 

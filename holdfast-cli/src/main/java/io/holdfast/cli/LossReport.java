@@ -24,6 +24,18 @@ final class LossReport {
 
   /** The hold will end in so long: the command was told to end. */
   void commandIsToldToEnd(Hold hold, Duration remaining) {
+    messages.error(endsSoon(hold, remaining)
+        + "the command was told to end (SIGTERM), and is killed soon after");
+  }
+
+  /** What is said of a hold that ends too soon, or has ended, for the command to begin. */
+  String commandDidNotBegin(Hold hold, Duration remaining) {
+    return remaining.isZero()
+        ? "lost the lock \"" + hold.lockName() + "\" before the command began"
+        : endsSoon(hold, remaining) + "the command did not begin";
+  }
+
+  private String endsSoon(Hold hold, Duration remaining) {
     // one that is renewed is at risk long before it ends, if the store does not renew it
     boolean isRenewed = hold.state() == HoldState.HELD;
     String why = atMost
@@ -31,8 +43,7 @@ final class LossReport {
         .map(most -> "--at-most " + DurationText.of(most) + " of the lock \"" + hold.lockName()
             + "\" ends in ")
         .orElseGet(() -> "the lock \"" + hold.lockName() + "\" could not be renewed and ends in ");
-    messages.error(why + DurationText.of(remaining)
-        + ": the command was told to end (SIGTERM), and is killed soon after");
+    return why + DurationText.of(remaining) + ": ";
   }
 
   /** Says so if the hold is lost by now. */

@@ -17,10 +17,11 @@ import picocli.CommandLine.Parameters;
     header = "Ends another holder's hold without its consent.",
     description = {
       "",
-      "This does not stop the holder: it learns of the release at its next renewal that is answered, or at its own deadline"
-          + " (with a fixed lease, or if no renewal is answered), and may work beside the next holder until then. Its late writes are refused only"
-          + " if the resource checks tokens and the next holder has written. Exits with 0 if the hold was ended; with 1 if"
-          + " not: the lock was free, it changed hands meanwhile, or you said no.",
+      "The command does not stop the holder. The holder learns of the release when the store answers its next renewal, or, if"
+          + " its lease is fixed or no renewal is answered, at its own deadline. Until then it may work beside the next"
+          + " holder. Its late writes are refused only if the resource checks tokens and the next holder has written."
+          + " Exits with 0 if the hold was ended, and with 1 if not: the lock was free, it changed hands meanwhile, or you"
+          + " said no.",
       ""
     },
     footer = {"", "Example:", "  holdfast release --force nightly"},

@@ -30,8 +30,8 @@ record StoreChoice(String uri, List<String> warnings, boolean isOurs) {
       "//[^/@]*:[^/@]+@|[?&;](holdfast\\.sentinel-)?(password|passwd|pwd)=[^&;]+",
       Pattern.CASE_INSENSITIVE);
 
-  /** How long a store may take to answer a command that only looks. */
-  static final Duration PATIENCE = Duration.ofSeconds(5);
+  /** How long a store may take to answer a command that only looks, or to accept a connection at all. Tests on slow machines have more. */
+  static final Duration PATIENCE = Duration.ofSeconds(Long.getLong("io.holdfast.cli.patience", 5));
 
   /** Copies the list. */
   StoreChoice {

@@ -215,7 +215,7 @@ final class Supervisor implements Child {
     if (!again && !watcher.isGone()) {
       write(orders, signal.name());
     }
-    if (again && !repeated && watcher.group().isPresent()) {
+    if (again && !repeated && watcher.group().filter(Watcher.Group::isThere).isPresent()) {
       repeated = true;
       messages.error(
           "the command has not ended since it was sent SIGKILL; holdfast now sends SIGKILL itself");

@@ -3,7 +3,6 @@ package io.holdfast.cli;
 
 import io.holdfast.Hold;
 import io.holdfast.Ticker;
-import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -80,12 +79,7 @@ final class Watch {
       return;
     }
     if (!guard.mayBegin(remaining)) {
-      throw new CliException(
-          Exit.LOST,
-          remaining.isZero()
-              ? "lost the lock \"" + hold.lockName() + "\" before the command began"
-              : "the lock \"" + hold.lockName() + "\" could not be renewed and ends in "
-                  + DurationText.of(remaining) + ": the command did not begin");
+      throw new CliException(Exit.LOST, losses.commandDidNotBegin(hold, remaining));
     }
     child.begin(hold.token());
   }

@@ -101,7 +101,11 @@ class ConnectionErrorsTest {
   @ParameterizedTest
   @MethodSource("rows")
   void run_printsTheCauseAndWhatToDo(Row row) {
-    Job job = processes.holdfast(store(row), "run", "-n", "lock", "touch", "ran");
+    // a driver that knows the cause may take its time to be loaded
+    List<String> patient =
+        row.trouble == Trouble.SILENT ? List.of() : List.of("-Dio.holdfast.cli.patience=60");
+    Job job = processes.start(
+        store(row), processes.holdfastLine(patient, "run", "-n", "lock", "touch", "ran"));
     assertThat(job.exitCode()).as(job::toString).isEqualTo(Exit.UNAVAILABLE);
     assertThat(alike(job.stderr())).matches(said -> isSaid(row, said));
     assertThat(job.stdout()).isEmpty();

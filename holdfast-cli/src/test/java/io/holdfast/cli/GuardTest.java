@@ -142,6 +142,17 @@ class GuardTest {
     assertThat(guard.look(TOO_LATE, 2 * SECOND)).containsExactly(Sig.KILL);
   }
 
+  /** With a short lease, a second is later than the end of the lock. */
+  @Test
+  void look_killHasNoEffect_killsAgainBeforeTheLeaseEnds() {
+    KillPlan brief = new KillPlan(Duration.ofMillis(1500), Duration.ofMillis(500));
+    Guard ofShortLease = new Guard(brief, true, new Stops(() -> Stops.Job.UNKNOWN));
+    assertThat(ofShortLease.look(Duration.ofMillis(500), 0)).containsExactly(Sig.KILL);
+    assertThat(ofShortLease.quiet(Duration.ofMillis(500), 0)).isEqualTo(Duration.ofMillis(250));
+    assertThat(ofShortLease.look(Duration.ofMillis(251), SECOND / 4 - 1)).isEmpty();
+    assertThat(ofShortLease.look(Duration.ofMillis(250), SECOND / 4)).containsExactly(Sig.KILL);
+  }
+
   @Test
   void look_renewedAfterTheTerm_isNotCalledBack() {
     assertThat(guard.look(LATE, 0)).containsExactly(Sig.TERM);
@@ -211,6 +222,7 @@ class GuardTest {
     assertThat(guard.quiet(PLENTY, 7 * SECOND - 30_000_000)).isEqualTo(Duration.ofMillis(30));
     assertThat(guard.quiet(PLENTY, 9 * SECOND)).isEqualTo(Duration.ZERO);
     guard.look(TOO_LATE, 0);
-    assertThat(guard.quiet(Duration.ZERO, 9 * SECOND)).isEqualTo(Duration.ofMillis(500));
+    assertThat(guard.quiet(Duration.ZERO, SECOND / 4)).isEqualTo(Duration.ofMillis(500));
+    assertThat(guard.quiet(Duration.ZERO, 9 * SECOND)).isEqualTo(Duration.ZERO);
   }
 }

@@ -107,6 +107,13 @@ class TroubleshootingPageTest {
       + "|\\b(?:wrong|problems\\.add|messages\\.error)\\("
       + "|\\.(?:log|thrown)\\(\\s*[^,\"]*Level\\.(?:WARNING|ERROR)[^,]*,");
 
+  /** The texts of these are causes and advice. */
+  private static final Pattern CONNECTIONS =
+      Pattern.compile("/(?:ConnectionTrouble|ConsulTrouble|ConnectionAdvice|ConsulAdvice)\\.java$");
+
+  /** A text that others are compared with. */
+  private static final Pattern PATTERN = Pattern.compile("[\\\\^$\\[|]");
+
   /** In the core also what the caller did wrong; in other modules most of these are for the engine's eyes. */
   private static final Pattern CORE_PLACE = Pattern.compile(
       PLACE
@@ -115,6 +122,8 @@ class TroubleshootingPageTest {
   /** Some exceptions make their messages themselves. */
   private static final Pattern OWN_PLACE = Pattern.compile("\\bsuper\\(");
 
+  private static final String COMPARED =
+      "what a driver or server says is compared with it; the cause is told with other words";
   private static final String BUG = "only a bug of Holdfast, or of a store's module, brings it";
 
   /** Messages that the page does not need, by their words, and why. */
@@ -124,7 +133,15 @@ class TroubleshootingPageTest {
       Map.entry("revision out of range", BUG),
       Map.entry("out of range: revision", BUG),
       Map.entry("no claim id", BUG),
-      Map.entry("known must not be negative, but is", BUG));
+      Map.entry("known must not be negative, but is", BUG),
+      Map.entry("Cannot connect to a Redis Sentinel", COMPARED),
+      Map.entry("Cannot provide redisAddress using sentinel", COMPARED),
+      Map.entry("Missing node registration", COMPARED),
+      Map.entry("Received fatal alert", COMPARED),
+      Map.entry("Unable to resolve host", COMPARED),
+      Map.entry("connection timed out", COMPARED),
+      Map.entry("is not executed because it is not in the whitelist", COMPARED),
+      Map.entry("unrecognized SSL message", COMPARED));
 
   @TempDir
   Path folder;
@@ -294,6 +311,13 @@ class TroubleshootingPageTest {
           .flatMap(place -> source.arguments(place).stream())
           .flatMap(message -> telling(message).stream())
           .forEach(words -> printed.put(words, file));
+      if (CONNECTIONS.matcher(file).find()) {
+        source.texts().stream()
+            .filter(text -> text.contains(" ") && !PATTERN.matcher(text).find())
+            .map(TroubleshootingPageTest::words)
+            .filter(words -> words.length() >= TELLING)
+            .forEach(words -> printed.put(words, file));
+      }
     }
     return printed;
   }

@@ -45,7 +45,7 @@ record ConsulTrouble(String words, ConsulAdvice advice, Reason reason, boolean i
   /** What is no answer of an agent may be of any length. */
   private static final int LONGEST = 300;
 
-  private static final Pattern BLANKS = Pattern.compile("[\\s\\p{Cntrl}]+");
+  private static final Pattern BLANKS = Pattern.compile("[\\s\\p{Cc}\\p{Cf}]+");
 
   /** The JDK tells the exception that it has caught together with its class. */
   private static final Pattern JAVA_CLASS = Pattern.compile("\\b(?:\\w+\\.)+\\w+Exception: ");

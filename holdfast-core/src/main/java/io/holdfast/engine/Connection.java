@@ -31,8 +31,8 @@ final class Connection {
   private @Nullable Contact contact;
   private volatile boolean connected;
 
-  /** Why a contact failed that had been given up by then: a driver may know that later than a request can wait. */
-  private volatile @Nullable Throwable toldLate;
+  /** The failure of a contact that was given up before: a driver may report it after the time of a request. */
+  private volatile @Nullable Throwable lateFailure;
 
   Connection(Engine engine) {
     this.engine = engine;
@@ -72,16 +72,14 @@ final class Connection {
           succeeded();
         } else {
           Throwable why = notSent(failure);
-          if (!giveUp(this, why)) {
-            toldLate = why;
-          }
+          lateFailure = failContact(this, why) ? null : why;
         }
       });
     }
 
     @Override
     void due() {
-      giveUp(this, noContact(patienceNanos));
+      failContact(this, noContact(patienceNanos));
     }
   }
 
@@ -110,10 +108,13 @@ final class Connection {
   }
 
   private Throwable noContact(long nanos) {
-    Throwable told = toldLate;
-    String message = "the store did not answer the first contact within "
-        + DurationText.of(Duration.ofNanos(nanos)) + "; " + ConnectionAdvice.SILENT;
-    return told != null ? told : new StoreException(message, Reason.UNREACHABLE, true, null);
+    Throwable late = lateFailure;
+    String message = late != null
+        ? String.valueOf(late.getMessage())
+        : "the store did not answer the first contact within "
+            + DurationText.of(Duration.ofNanos(nanos)) + "; " + ConnectionAdvice.SILENT;
+    // also where the earlier contact was refused: that may be different by now, so that a wait goes on
+    return new StoreException(message, Reason.UNREACHABLE, true, late);
   }
 
   /** Calls a verb of the store, after connecting if need be; what it throws fails the stage. */
@@ -166,8 +167,8 @@ final class Connection {
     }
   }
 
-  /** Fails what waits for this contact; says whether it was not given up before. */
-  private boolean giveUp(Contact which, Throwable failure) {
+  /** Fails the requests that wait for this contact; returns false if it was given up before. */
+  private boolean failContact(Contact which, Throwable failure) {
     List<Held<?>> unsent = new ArrayList<>();
     boolean wasAwaited;
     lock.lock();

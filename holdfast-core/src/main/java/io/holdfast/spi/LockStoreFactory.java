@@ -29,8 +29,8 @@ public interface LockStoreFactory {
   LockStore open(StoreAddress address);
 
   /**
-   * Makes a store that makes no file and no table: {@link LockStore#connect()} fails if they are not there. For commands that
-   * only look, which should not make an empty store out of a misspelt address. No I/O.
+   * Makes a store that creates neither files nor tables; if they do not exist, {@link LockStore#connect()} fails. For commands
+   * that only read: a misspelt address must not create an empty store. No I/O.
    *
    * @param address where it is
    * @return a store, not started; the same as {@link #open} unless the factory says otherwise

@@ -221,11 +221,13 @@ public final class StoreAddress {
     Objects.requireNonNull(address, "address");
     int question = url.indexOf('?');
     if (question >= 0) {
-      String names = Arrays.stream(url.substring(question + 1).split("&", -1))
-          .map(NAME_AND_VALUE::matcher)
-          .filter(Matcher::matches)
-          .map(named -> named.group(1))
-          .collect(Collectors.joining(", "));
+      String names = mayCutAPassword(question)
+          ? ""
+          : Arrays.stream(url.substring(question + 1).split("&", -1))
+              .map(NAME_AND_VALUE::matcher)
+              .filter(Matcher::matches)
+              .map(named -> named.group(1))
+              .collect(Collectors.joining(", "));
       throw new ConfigurationException(
           address + " takes only holdfast.* parameters" + (names.isEmpty() ? "" : ", but has ")
               + names,
@@ -256,7 +258,10 @@ public final class StoreAddress {
   private boolean mayCutAPassword(int question) {
     int at = url.indexOf('@', question);
     int equals = url.indexOf('=', question);
-    boolean hasPath = url.substring(url.indexOf("//") + 2, question).indexOf('/') >= 0;
+    int authority = url.indexOf("//");
+    boolean hasPath = authority >= 0
+        && authority + 2 <= question
+        && url.substring(authority + 2, question).indexOf('/') >= 0;
     return at >= 0 && !(hasPath && equals >= 0 && equals < at);
   }
 }

@@ -115,6 +115,12 @@ class StoreAddressTest {
     StoreAddress bare = StoreAddress.parse("redis://h?s3cret");
     assertThatThrownBy(() -> bare.requireNoOthers("a Redis address"))
         .hasMessage("a Redis address takes only holdfast.* parameters");
+    StoreAddress cut = StoreAddress.parse("redis://:S3c?hunter2=x@h");
+    assertThatThrownBy(() -> cut.requireNoOthers("a Redis address"))
+        .hasMessage("a Redis address takes only holdfast.* parameters");
+    StoreAddress file = StoreAddress.parse("sqlite:a.db?cache=shared");
+    assertThatThrownBy(() -> file.requireNoOthers("a SQLite address"))
+        .hasMessage("a SQLite address takes only holdfast.* parameters, but has cache");
     StoreAddress.parse("redis://h?holdfast.poll=1s").requireNoOthers("a Redis address");
   }
 

@@ -49,7 +49,7 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal) {
       Pattern.compile("^(Connection closed|Remote host terminated|closing inbound)");
   private static final Pattern OUR_CERTIFICATE =
       Pattern.compile("alert: (bad_certificate|certificate_\\w+|unknown_ca)");
-  private static final Pattern BLANKS = Pattern.compile("[\\s\\p{Cntrl}]+");
+  private static final Pattern BLANKS = Pattern.compile("[\\s\\p{Cc}\\p{Cf}]+");
 
   private static final String UNKNOWN_HOST = "unknown host";
   private static final String UNRESOLVED = "Unable to resolve host";

@@ -37,7 +37,7 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal) {
   /** Where in a statement of ours an error is says nothing to a person. */
   private static final Pattern POSITION = Pattern.compile("\\s+Position: \\d+$");
 
-  private static final Pattern BLANKS = Pattern.compile("[\\s\\p{Cntrl}]+");
+  private static final Pattern BLANKS = Pattern.compile("[\\s\\p{Cc}\\p{Cf}]+");
   private static final Pattern NO_WORD = Pattern.compile("[^\\p{L}\\p{N}]+");
 
   private static final String CERTIFICATE =

@@ -37,7 +37,7 @@ record ConnectionTrouble(String words, String advice, Reason reason) {
   /** Causes may form a cycle. */
   private static final int MAX_DEPTH = 20;
 
-  private static final Pattern BLANKS = Pattern.compile("[\\s\\p{Cntrl}]+");
+  private static final Pattern BLANKS = Pattern.compile("[\\s\\p{Cc}\\p{Cf}]+");
 
   /** Where in a script of ours an error is says nothing to a person. */
   private static final Pattern SCRIPT = Pattern.compile(" script: \\w+, on @\\w+:\\d+\\.?$");

@@ -134,10 +134,10 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal, boolean
       return new ConnectionTrouble(UNKNOWN_HOST, ConnectionAdvice.HOST, false, false);
     }
     if (root instanceof SocketTimeoutException) {
-      return new ConnectionTrouble(said, ConnectionAdvice.SILENT, false, false);
+      return new ConnectionTrouble(said, ConnectionAdvice.SILENT, false, true);
     }
     if (root instanceof TimeoutException) {
-      return new ConnectionTrouble("no answer in time", ConnectionAdvice.SILENT, false, false);
+      return new ConnectionTrouble("Read timed out", ConnectionAdvice.SILENT, false, true);
     }
     if (isFrom(failure, X509Exception.class)) {
       return new ConnectionTrouble("TLS cannot be used: " + said, TLS_FILES, true, false);

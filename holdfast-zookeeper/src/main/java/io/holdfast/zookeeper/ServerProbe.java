@@ -23,6 +23,9 @@ final class ServerProbe {
   /** While the connection is broken, servers are not asked more often than that. */
   private static final long LOOK_EVERY_NANOS = 5_000_000_000L;
 
+  /** So often the patience of one step: what has no limit of its own is given up then. */
+  private static final int MOST = 6;
+
   /** What was seen is told for so long. */
   private static final long SEEN_FOR_NANOS = 3 * LOOK_EVERY_NANOS;
 
@@ -60,7 +63,7 @@ final class ServerProbe {
         new ServerWords(patience, encrypted ? ServerWords.encryptedAs(config) : Socket::new);
     this.otherwise =
         new ServerWords(patience, encrypted ? Socket::new : ServerWords.encryptedInVain());
-    this.mostNanos = patience.plus(patience.dividedBy(5)).toNanos();
+    this.mostNanos = patience.multipliedBy(MOST).toNanos();
   }
 
   /** Says why there is no connection, as far as that is known, and finds it out for the next time. Nothing was sent. */
