@@ -115,7 +115,7 @@ class ConsulTlsTest {
   /** A certificate for another host. */
   @Test
   void serverWithAnotherName_isRefused() {
-    assertRefused(uri(STRANGE.get()), "IP address 127.0.0.1", "name the agent");
+    assertRefused(uri(STRANGE.get()), "IP address 127.0.0.1", "as the server's certificate has it");
   }
 
   /** A server that asks for our certificate gets it; whoever has none, or another authority's, is told what it was. */

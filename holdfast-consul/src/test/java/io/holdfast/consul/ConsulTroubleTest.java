@@ -93,9 +93,9 @@ class ConsulTroubleTest {
         true,
         "unknown host 10.0.0.1; correct the host's name in the address, or add the name to DNS or to /etc/hosts of this machine");
     assertThat(alone(connectTimeout()))
-        .hasMessageStartingWith("consul://x: HTTP connect timed out: 10.0.0.1:8500; find out");
+        .hasMessageStartingWith("consul://x: HTTP connect timed out: 10.0.0.1:8500; check that");
     assertThat(alone(new HttpTimeoutException("request timed out")))
-        .hasMessageStartingWith("consul://x: request timed out; find out");
+        .hasMessageStartingWith("consul://x: request timed out; check that");
   }
 
   /** A cause that all have is told once; of others it is told which one has which. */

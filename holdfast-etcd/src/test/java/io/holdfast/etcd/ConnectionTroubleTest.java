@@ -52,7 +52,7 @@ class ConnectionTroubleTest {
         failed(met(new ConnectException("connection timed out after 2000 ms: /10.0.0.9:1"))),
         Reason.UNREACHABLE,
         "connection timed out after 2000 ms: 10.0.0.9:1; check that the server answers other clients,"
-            + " is of the kind that the address names, and is not behind a firewall");
+            + " that it is the kind of server that the address names, and that no firewall is in between");
     assertNotSent(
         failed(Status.UNAVAILABLE
             .withDescription("Unable to resolve host b")
@@ -63,8 +63,8 @@ class ConnectionTroubleTest {
     assertNotSent(
         failed(met(new SSLHandshakeException("Received fatal alert: protocol_version"))),
         Reason.REFUSED,
-        "Received fatal alert: protocol_version; holdfast.tls-ca names the authorities to trust,"
-            + " holdfast.tls-cert and holdfast.tls-key what we show");
+        "Received fatal alert: protocol_version; correct the files that holdfast.tls-ca,"
+            + " holdfast.tls-cert and holdfast.tls-key name");
   }
 
   /** The same words as of an attempt to connect, but a request may have been under way: it may have been applied. */
@@ -97,7 +97,8 @@ class ConnectionTroubleTest {
     ConnectException away = new ConnectException("Connection refused");
     SSLException no = new NotSslRecordException("not an SSL/TLS record: 00");
     assertThat(unsent(no, no).reason()).isEqualTo(Reason.REFUSED);
-    assertThat(unsent(no, no)).hasMessageStartingWith("etcd://a: not an SSL/TLS record; write ");
+    assertThat(unsent(no, no))
+        .hasMessageStartingWith("etcd://a: not an SSL/TLS record; switch TLS on ");
     assertNotSent(
         unsent(no, away, away),
         Reason.UNREACHABLE,

@@ -104,13 +104,13 @@ class ConnectionTroubleTest {
         Arguments.of(
             new SSLHandshakeException("a.b.ValidatorException: NotAfter: long ago"),
             Reason.REFUSED,
-            "TLS failed: NotAfter: long ago; let the driver trust the server's certificate (holdfast.tls-ca),"
-                + " which must be for the host that the address names"),
+            "TLS failed: NotAfter: long ago; name the authority that issued the server's certificate with holdfast.tls-ca,"
+                + " and check that the certificate is for the host in the address"),
         Arguments.of(
             new SocketException("Connection reset"),
             Reason.UNREACHABLE,
-            "Connection reset; ask for TLS in the address if the server wants it, else read its log,"
-                + " or correct host and port in the address"),
+            "Connection reset; if the server wants TLS, ask for it in the address,"
+                + " otherwise read the server's log or correct host and port in the address"),
         Arguments.of(
             new RedisException("the store is closed"), Reason.UNREACHABLE, "the store is closed"));
   }
