@@ -24,6 +24,9 @@ final class Guard {
   /** How long a SIGKILL may take to have its effect; less if less is left, see {@link #killAgainNanos()}. */
   private static final Duration KILL_AGAIN = Duration.ofSeconds(1);
 
+  /** A process is started for each, also while the command waits for a disk. */
+  private static final Duration LEAST_KILL_AGAIN = Duration.ofMillis(100);
+
   private final KillPlan full;
   private final Duration first;
   private KillPlan plan;
@@ -69,7 +72,8 @@ final class Guard {
 
   /** A watcher that is stopped does not pass the first one on; the second one has its effect before the lease ends, too. */
   private long killAgainNanos() {
-    return Math.min(KILL_AGAIN.toNanos(), plan.reserve().toNanos() / 2);
+    long inTime = Math.max(LEAST_KILL_AGAIN.toNanos(), plan.reserve().toNanos() / 2);
+    return Math.min(KILL_AGAIN.toNanos(), inTime);
   }
 
   /** Returns what is due now: nothing, or one signal, each once; but SIGKILL again and again while the command has not ended. */

@@ -151,6 +151,10 @@ class GuardTest {
     assertThat(ofShortLease.quiet(Duration.ofMillis(500), 0)).isEqualTo(Duration.ofMillis(250));
     assertThat(ofShortLease.look(Duration.ofMillis(251), SECOND / 4 - 1)).isEmpty();
     assertThat(ofShortLease.look(Duration.ofMillis(250), SECOND / 4)).containsExactly(Sig.KILL);
+    KillPlan least = new KillPlan(Duration.ZERO, Duration.ZERO);
+    Guard ofNoLease = new Guard(least, true, new Stops(() -> Stops.Job.UNKNOWN));
+    assertThat(ofNoLease.look(Duration.ZERO, 0)).containsExactly(Sig.KILL);
+    assertThat(ofNoLease.quiet(Duration.ZERO, 0)).isEqualTo(Duration.ofMillis(100));
   }
 
   @Test

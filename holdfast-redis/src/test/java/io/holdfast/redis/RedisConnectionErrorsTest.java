@@ -97,7 +97,7 @@ class RedisConnectionErrorsTest {
   private final List<WrongServer> wrong = new ArrayList<>();
 
   /** How servers are found. */
-  private enum Kind {
+  enum Kind {
     REDIS("redis"),
     SENTINEL("redis-sentinel"),
     CLUSTER("redis-cluster"),

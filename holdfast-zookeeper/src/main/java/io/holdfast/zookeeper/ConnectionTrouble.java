@@ -216,6 +216,14 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal, boolean
         line(byServer), isRefusal ? Reason.REFUSED : Reason.UNREACHABLE, true, null);
   }
 
+  /**
+   * Makes the failure of a request while a connection that was there is gone; nothing was sent. It may mend by itself even where a first
+   * contact would be refused: a server's certificate may be being replaced.
+   */
+  static StoreException passing(Map<String, ConnectionTrouble> byServer) {
+    return new StoreException(line(byServer), Reason.UNREACHABLE, true, null);
+  }
+
   /** The cause once if the servers agree about it, else that of each; and what to do. */
   static String line(Map<String, ConnectionTrouble> byServer) {
     Map<ConnectionTrouble, List<String>> servers = new LinkedHashMap<>();

@@ -79,7 +79,7 @@ final class ServerProbe {
         ? before
             .seen
             .join()
-            .map(ConnectionTrouble::failure)
+            .map(ConnectionTrouble::passing)
             .orElseGet(ZooKeeperErrors::notConnected)
         : ZooKeeperErrors.notConnected();
   }
