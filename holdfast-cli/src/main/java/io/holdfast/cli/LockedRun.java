@@ -85,9 +85,10 @@ final class LockedRun {
     Thread thread = new Thread(connecting, "holdfast-connect");
     thread.setDaemon(true);
     thread.start();
+    // what the machine's name service takes is not the store's time, and has no limit of ours
+    Duration inAll = StoreChoice.PATIENCE.multipliedBy(4);
     try {
-      // what the machine's name service takes is not the store's time, and has no limit of ours
-      return connecting.get(StoreChoice.PATIENCE.multipliedBy(4).toNanos(), TimeUnit.NANOSECONDS);
+      return connecting.get(inAll.toNanos(), TimeUnit.NANOSECONDS);
     } catch (ExecutionException e) {
       if (e.getCause() instanceof RuntimeException failure) {
         throw failure;
@@ -97,7 +98,7 @@ final class LockedRun {
       throw new CliException(
           Exit.UNAVAILABLE,
           "store " + store + ": no connection within "
-              + DurationText.of(StoreChoice.PATIENCE.multipliedBy(4)) + "; "
+              + DurationText.of(inAll) + "; "
               + ConnectionAdvice.SILENT,
           e);
     }

@@ -63,10 +63,10 @@ class ConsulCommandsTest {
   /** The cause and what to do are one line, wherever it is met. */
   @Test
   void noServer_isToldInOneLine() {
-    String nobody = "127.0.0.1:" + ServerProcess.freePort();
+    String closed = "127.0.0.1:" + ServerProcess.freePort();
     Commands commands =
-        new Commands(processes, "consul://" + nobody + "?holdfast.connect-timeout=1m");
-    String told = ": Connection refused: " + nobody
+        new Commands(processes, "consul://" + closed + "?holdfast.connect-timeout=1m");
+    String told = ": Connection refused: " + closed
         + "; start the server, or correct host and port in the address\n";
     for (Job job :
         List.of(commands.holdfast("run", "-n", "lock", "true"), commands.holdfast("ls"))) {

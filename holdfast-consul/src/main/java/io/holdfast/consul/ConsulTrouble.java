@@ -3,6 +3,7 @@ package io.holdfast.consul;
 
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.consul.ConsulUnanswered.Met;
+import io.holdfast.spi.Causes;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.ProtocolException;
@@ -38,9 +39,6 @@ record ConsulTrouble(String words, ConsulAdvice advice, Reason reason, boolean i
   private static final int TOO_LARGE = 413;
   private static final int SERVER_ERROR = 500;
   private static final int NOT_IMPLEMENTED = 501;
-
-  /** Causes may form a cycle. */
-  private static final int MAX_DEPTH = 20;
 
   /** What is no answer of an agent may be of any length. */
   private static final int LONGEST = 300;
@@ -91,7 +89,7 @@ record ConsulTrouble(String words, ConsulAdvice advice, Reason reason, boolean i
           said(failure, "the answer was not read in time"), ConsulAdvice.SILENT, isNotSent);
     }
     if (failure instanceof ConnectException) {
-      Throwable root = root(failure);
+      Throwable root = Causes.root(failure);
       return root instanceof UnresolvedAddressException || root instanceof UnknownHostException
           ? unreachable("unknown host " + host, ConsulAdvice.HOST, true)
           : unreachable(said(failure, "Connection refused"), ConsulAdvice.START, true);
@@ -224,14 +222,6 @@ record ConsulTrouble(String words, ConsulAdvice advice, Reason reason, boolean i
 
   private static String firstLine(String text) {
     return text.strip().lines().findFirst().orElse("");
-  }
-
-  private static Throwable root(Throwable failure) {
-    Throwable root = failure;
-    for (int depth = 0; root.getCause() != null && depth < MAX_DEPTH; depth++) {
-      root = root.getCause();
-    }
-    return root;
   }
 
   /** The words, and what to do if that is known. */

@@ -4,6 +4,7 @@ package io.holdfast.etcd;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.StatusRuntimeException;
+import io.holdfast.spi.Causes;
 import io.holdfast.spi.ConnectionAdvice;
 import io.netty.handler.ssl.SslHandshakeTimeoutException;
 import java.io.IOException;
@@ -34,9 +35,6 @@ import javax.net.ssl.SSLHandshakeException;
 record ConnectionTrouble(String words, String advice, boolean isRefusal) {
   /** What a member that takes a connection and is silent on it is said to have done; how long follows. */
   static final String SILENCE = "the server gave no connection within ";
-
-  /** Causes may form a cycle. */
-  private static final int MAX_DEPTH = 20;
 
   /** Netty appends where it connected to: the host's name, if there is one, and the address. */
   private static final Pattern PLACE = Pattern.compile(": [^\\s/]*/(\\S+)$");
@@ -124,14 +122,14 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal) {
   }
 
   private static Said said(Throwable failure) {
-    Throwable root = root(failure);
+    Throwable root = Causes.root(failure);
     String told = told(failure);
     if (root instanceof UnresolvedAddressException
         || root instanceof UnknownHostException
         || told.startsWith(UNRESOLVED)) {
       return new Said(UNKNOWN_HOST, true, ConnectionAdvice.HOST, false, true);
     }
-    SSLException tls = EtcdErrors.find(SSLException.class, failure);
+    SSLException tls = Causes.find(SSLException.class, failure).orElse(null);
     if (tls != null) {
       return saidInTls(tls);
     }
@@ -186,14 +184,12 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal) {
   /** What gRPC says; of a login that failed, what it says of that. */
   private static String told(Throwable failure) {
     String told = "";
-    Throwable each = failure;
-    for (int depth = 0; each != null && depth < MAX_DEPTH; depth++) {
+    for (Throwable each : Causes.of(failure)) {
       if (isStatus(each)) {
         Status status = Status.fromThrowable(each);
         String description = status.getDescription();
         told = description == null ? status.getCode().name() : cleaned(firstLine(description));
       }
-      each = each.getCause();
     }
     return told;
   }
@@ -222,23 +218,13 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal) {
     if (told.startsWith(UNRESOLVED)) {
       return told.substring(UNRESOLVED.length()).strip();
     }
-    Throwable each = failure;
-    for (int depth = 0; each != null && depth < MAX_DEPTH; depth++) {
+    for (Throwable each : Causes.of(failure)) {
       Matcher found = PLACE.matcher(String.valueOf(each.getMessage()));
       if (found.find()) {
         return found.group(1);
       }
-      each = each.getCause();
     }
     return "";
-  }
-
-  private static Throwable root(Throwable failure) {
-    Throwable root = failure;
-    for (int depth = 0; root.getCause() != null && depth < MAX_DEPTH; depth++) {
-      root = root.getCause();
-    }
-    return root;
   }
 
   /** The words, and what to do if that is known. */

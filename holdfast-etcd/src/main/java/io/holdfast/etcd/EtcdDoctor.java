@@ -13,6 +13,7 @@ import io.etcd.jetcd.options.PutOption;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.Finding.Level;
+import io.holdfast.spi.SizeText;
 import io.holdfast.spi.StoreException;
 import java.net.URI;
 import java.time.Duration;
@@ -186,7 +187,7 @@ final class EtcdDoctor {
                 subject,
                 "etcd " + status.getVersion() + (leads ? ", the leader" : "")
                     + (member.isLearner() ? ", a learner" : "") + ", "
-                    + amount(status.getDbSize()),
+                    + SizeText.of(status.getDbSize()),
                 ""));
     status
         .getErrorList()
@@ -237,16 +238,6 @@ final class EtcdDoctor {
           return findings;
         })
         .exceptionally(failure -> List.of(unseen("alarms", failure)));
-  }
-
-  /** In the unit that fits: whole KiB rounded up, or tenths rounded down of what is larger. */
-  static String amount(long bytes) {
-    if (bytes < 1L << 20) {
-      return (bytes + 1023) / 1024 + " KiB";
-    }
-    boolean giant = bytes >= 1L << 30;
-    long unit = giant ? 1L << 30 : 1L << 20;
-    return bytes / unit + "." + bytes % unit * 10 / unit + (giant ? " GiB" : " MiB");
   }
 
   private static Throwable cause(Throwable failure) {

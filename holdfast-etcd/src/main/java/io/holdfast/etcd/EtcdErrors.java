@@ -7,12 +7,12 @@ import io.grpc.StatusException;
 import io.grpc.StatusRuntimeException;
 import io.holdfast.ConfigurationException;
 import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.spi.Causes;
 import io.holdfast.spi.StoreException;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What a failure means. What the server refuses when it looks at a request was not applied, nor is what had no connection to be
@@ -132,8 +132,9 @@ final class EtcdErrors {
 
   /** Why there is no connection, if that is what a request failed for: it was not sent. */
   private static Optional<ConnectionTrouble> notSent(Throwable cause) {
-    NotConnected known = find(NotConnected.class, cause);
-    return known == null ? ConnectionTrouble.certain(cause) : Optional.of(known.trouble());
+    return Causes.find(NotConnected.class, cause)
+        .map(NotConnected::trouble)
+        .or(() -> ConnectionTrouble.certain(cause));
   }
 
   private static String text(Throwable failure) {
@@ -168,17 +169,5 @@ final class EtcdErrors {
       each = each.getCause();
     }
     return each;
-  }
-
-  /** Looks for a failure of this kind among the causes. */
-  static <T extends Throwable> @Nullable T find(Class<T> type, Throwable failure) {
-    Throwable each = failure;
-    for (int depth = 0; each != null && depth < 16; depth++) {
-      if (type.isInstance(each)) {
-        return type.cast(each);
-      }
-      each = each.getCause();
-    }
-    return null;
   }
 }

@@ -16,8 +16,6 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 /** What {@code doctor} finds, and what it finds in clusters that are not well. */
 @Tag("stores")
@@ -64,19 +62,6 @@ class EtcdDoctorTest {
     if (EtcdDoctor.endsLeasesEarly(version)) {
       assertFound(findings, Level.WARNING, "member m0", "may end leases early");
     }
-  }
-
-  @ParameterizedTest
-  @CsvSource({
-    "20480, 20 KiB",
-    "1048575, 1024 KiB",
-    "1048576, 1.0 MiB",
-    "1073741823, 1023.9 MiB",
-    "2254857830, 2.0 GiB",
-    "78331211776, 72.9 GiB"
-  })
-  void sizes_haveTheirUnit(long bytes, String expected) {
-    assertThat(EtcdDoctor.amount(bytes)).isEqualTo(expected);
   }
 
   /** All members are seen; one that died is named, and the locks go on. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.jdbc;
 
+import io.holdfast.spi.Causes;
 import io.holdfast.spi.ConnectionAdvice;
 import java.io.EOFException;
 import java.io.IOException;
@@ -28,9 +29,6 @@ import javax.net.ssl.SSLException;
  * @param isRefusal whether it stays so until a person changes something
  */
 record ConnectionTrouble(String words, String advice, boolean isRefusal) {
-  /** Causes may form a cycle. */
-  private static final int MAX_DEPTH = 20;
-
   /** MariaDB's driver counts its connections. */
   private static final Pattern NUMBER = Pattern.compile("^\\(conn=\\d+\\) ");
 
@@ -75,7 +73,8 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal) {
     ConnectionTrouble answered = ofAnswer(e);
     return answered.isRefusal || !answered.advice.isEmpty()
         ? answered
-        : new ConnectionTrouble(answered.words, unanswered(root(e), said(driversOwn(e))), false);
+        : new ConnectionTrouble(
+            answered.words, unanswered(Causes.root(e), said(driversOwn(e))), false);
   }
 
   /** The same for a statement on a connection that is there: only what the server has answered tells what to do. */
@@ -90,7 +89,7 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal) {
     String state = Objects.requireNonNullElse(told.getSQLState(), "");
     String byCode = byCode(told.getErrorCode(), state, said);
     return byCode.isEmpty()
-        ? new ConnectionTrouble(withRoot(said, root(e)), "", false)
+        ? new ConnectionTrouble(withRoot(said, Causes.root(e)), "", false)
         : new ConnectionTrouble(said, byCode, true);
   }
 
@@ -152,22 +151,12 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal) {
   /** The last exception of SQL among the causes: before it are a pool's. */
   static SQLException driversOwn(SQLException e) {
     SQLException own = e;
-    Throwable each = e;
-    for (int depth = 0; each != null && depth < MAX_DEPTH; depth++) {
+    for (Throwable each : Causes.of(e)) {
       if (each instanceof SQLException sql) {
         own = sql;
       }
-      each = each.getCause();
     }
     return own;
-  }
-
-  private static Throwable root(Throwable e) {
-    Throwable root = e;
-    for (int depth = 0; root.getCause() != null && depth < MAX_DEPTH; depth++) {
-      root = root.getCause();
-    }
-    return root;
   }
 
   private static String said(Throwable e) {

@@ -3,6 +3,7 @@ package io.holdfast.jdbc;
 
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.Finding.Level;
+import io.holdfast.spi.SizeText;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -114,7 +115,7 @@ final class SqliteDoctor {
     add(
         bytes > LARGE_LOG_BYTES ? Level.WARNING : Level.OK,
         "size",
-        amount(Files.size(path)) + ", log " + amount(bytes),
+        SizeText.of(Files.size(path)) + ", log " + SizeText.of(bytes),
         bytes > LARGE_LOG_BYTES
             ? "a program reads the file without end and keeps the log from being written back: find it (fuser, lsof)"
             : "");
@@ -122,20 +123,10 @@ final class SqliteDoctor {
     add(
         room < LITTLE_ROOM_BYTES ? Level.WARNING : Level.OK,
         "room on the disk",
-        amount(room),
+        SizeText.of(room),
         room < LITTLE_ROOM_BYTES
             ? "make room: without any, no lock can be acquired or renewed"
             : "");
-  }
-
-  /** In the unit that fits: whole KiB rounded up, or tenths rounded down of what is larger. */
-  static String amount(long bytes) {
-    if (bytes < 1L << 20) {
-      return (bytes + 1023) / 1024 + " KiB";
-    }
-    boolean giant = bytes >= 1L << 30;
-    long unit = giant ? 1L << 30 : 1L << 20;
-    return bytes / unit + "." + bytes % unit * 10 / unit + (giant ? " GiB" : " MiB");
   }
 
   private void contents(SqliteConnection connection) throws SQLException {

@@ -545,21 +545,6 @@ class SqliteFileTest {
     }
   }
 
-  @ParameterizedTest
-  @CsvSource({
-    "0, 0 KiB",
-    "1, 1 KiB",
-    "32768, 32 KiB",
-    "1048575, 1024 KiB",
-    "1048576, 1.0 MiB",
-    "1073741823, 1023.9 MiB",
-    "1073741824, 1.0 GiB",
-    "78331211776, 72.9 GiB"
-  })
-  void doctor_saysAmountsInTheirUnit(long bytes, String expected) {
-    assertThat(SqliteDoctor.amount(bytes)).isEqualTo(expected);
-  }
-
   @Test
   void whyTheSystemRefused_isSaidInWords() {
     assertThat(SqliteFile.reason(new AccessDeniedException("a"))).isEqualTo("permission denied");

@@ -2,6 +2,7 @@
 package io.holdfast.redis;
 
 import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.spi.Causes;
 import io.holdfast.spi.ConnectionAdvice;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
@@ -15,7 +16,6 @@ import java.net.ConnectException;
 import java.net.NoRouteToHostException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.regex.MatchResult;
@@ -34,9 +34,6 @@ import org.jspecify.annotations.Nullable;
  * @param reason whether waiting may help
  */
 record ConnectionTrouble(String words, String advice, Reason reason) {
-  /** Causes may form a cycle. */
-  private static final int MAX_DEPTH = 20;
-
   private static final Pattern BLANKS = Pattern.compile("[\\s\\p{Cc}\\p{Cf}]+");
 
   /** Where in a script of ours an error is says nothing to a person. */
@@ -90,7 +87,7 @@ record ConnectionTrouble(String words, String advice, Reason reason) {
 
   /** Looks at why a connection was not made. */
   static ConnectionTrouble of(Throwable failure) {
-    List<Throwable> causes = causes(failure);
+    List<Throwable> causes = Causes.of(failure);
     boolean isSentinels = causes.stream()
         .anyMatch(each -> messageOf(each).startsWith("Cannot connect to a Redis Sentinel"));
     RedisCommandExecutionException answered =
@@ -208,16 +205,6 @@ record ConnectionTrouble(String words, String advice, Reason reason) {
   private static Throwable told(Throwable root) {
     Throwable[] beside = root.getSuppressed();
     return root.getMessage() == null && beside.length > 0 ? beside[0] : root;
-  }
-
-  private static List<Throwable> causes(Throwable failure) {
-    List<Throwable> causes = new ArrayList<>();
-    for (Throwable each = failure;
-        each != null && causes.size() < MAX_DEPTH;
-        each = each.getCause()) {
-      causes.add(each);
-    }
-    return causes;
   }
 
   private static <E> @Nullable E first(Class<E> kind, List<Throwable> causes) {

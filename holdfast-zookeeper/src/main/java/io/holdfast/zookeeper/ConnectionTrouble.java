@@ -2,6 +2,7 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.StoreUnavailableException.Reason;
+import io.holdfast.spi.Causes;
 import io.holdfast.spi.ConnectionAdvice;
 import io.holdfast.spi.StoreException;
 import java.io.EOFException;
@@ -35,9 +36,6 @@ import org.jspecify.annotations.Nullable;
  * @param mayHeal whether it may be over in a moment, by itself
  */
 record ConnectionTrouble(String words, String advice, boolean isRefusal, boolean mayHeal) {
-  /** Causes may form a cycle. */
-  private static final int MAX_DEPTH = 20;
-
   private static final int MOST_QUOTED = 60;
 
   private static final Pattern NO_TEXT = Pattern.compile("[^\\x20-\\x7e]+");
@@ -120,7 +118,8 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal, boolean
   /** Only a server that speaks TLS shows a certificate, or sends an alert. */
   private static boolean speaksTls(@Nullable Throwable failure) {
     return failure != null
-        && (isFrom(failure, CertificateException.class) || isAlert(messageOf(root(failure))));
+        && (Causes.find(CertificateException.class, failure).isPresent()
+            || isAlert(messageOf(Causes.root(failure))));
   }
 
   private static boolean isAlert(String message) {
@@ -128,7 +127,7 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal, boolean
   }
 
   private static ConnectionTrouble ofFailure(Throwable failure) {
-    Throwable root = root(failure);
+    Throwable root = Causes.root(failure);
     String said = messageOf(root);
     if (root instanceof UnknownHostException) {
       return new ConnectionTrouble(UNKNOWN_HOST, ConnectionAdvice.HOST, false, false);
@@ -139,10 +138,10 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal, boolean
     if (root instanceof TimeoutException) {
       return new ConnectionTrouble("Read timed out", ConnectionAdvice.SILENT, false, true);
     }
-    if (isFrom(failure, X509Exception.class)) {
+    if (Causes.find(X509Exception.class, failure).isPresent()) {
       return new ConnectionTrouble("TLS cannot be used: " + said, TLS_FILES, true, false);
     }
-    if (isFrom(failure, CertificateException.class)) {
+    if (Causes.find(CertificateException.class, failure).isPresent()) {
       return new ConnectionTrouble(said, CERTIFICATE, false, false);
     }
     if (isAlert(said)) {
@@ -182,25 +181,6 @@ record ConnectionTrouble(String words, String advice, boolean isRefusal, boolean
         ConnectionAdvice.ANOTHER_KIND,
         false,
         false);
-  }
-
-  private static boolean isFrom(Throwable failure, Class<? extends Throwable> kind) {
-    Throwable each = failure;
-    for (int depth = 0; each != null && depth < MAX_DEPTH; depth++) {
-      if (kind.isInstance(each)) {
-        return true;
-      }
-      each = each.getCause();
-    }
-    return false;
-  }
-
-  private static Throwable root(Throwable failure) {
-    Throwable root = failure;
-    for (int depth = 0; root.getCause() != null && depth < MAX_DEPTH; depth++) {
-      root = root.getCause();
-    }
-    return root;
   }
 
   private static String messageOf(Throwable failure) {
