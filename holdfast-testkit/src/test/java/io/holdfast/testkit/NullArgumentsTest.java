@@ -38,6 +38,7 @@ class NullArgumentsTest {
           .with(LockOptions.class, LockOptions.defaults())
           .with(LockOptions.Builder.class, LockOptions.builder())
           .with(OnLost.class, OnLost.doNothing())
+          .with(Class.class, Throwable.class)
           .with(Ticker.class, Ticker.system())
           .with(LockKey.class, LockKey.of("x"))
           .with(LockStoreFactory.class, new MemoryStoreFactory())
