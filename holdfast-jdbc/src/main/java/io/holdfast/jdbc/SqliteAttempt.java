@@ -39,8 +39,8 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
   private final String id;
   private boolean freedTheDead;
 
-  /** Whether the last look had to check the holder's client: another client may have freed the lock just before. */
-  private boolean checkedTheHolder;
+  /** Whether another client may have freed the lock after the last look had read its row. */
+  private boolean mayBeFree;
 
   SqliteAttempt(
       SqliteContext context,
@@ -105,9 +105,9 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
     }
     for (int look = 0; look < LOOKS; look++) {
       LockRow row = session.locks.read(claim.name().name());
-      checkedTheHolder = false;
+      mayBeFree = false;
       if (row != null && staysTaken(session, row, nowUs)) {
-        if (checkedTheHolder && look < LOOKS - 1) {
+        if (mayBeFree && look < LOOKS - 1) {
           continue;
         }
         return busy(session, row, false, nowUs);
@@ -165,7 +165,8 @@ final class SqliteAttempt extends SqliteRequest<Answer> {
     return holder == null
         || !freeIfDead(session, holder, () -> {
           String file = session.locks.clientFile(row.name(), holder);
-          checkedTheHolder = file != null;
+          // with a file, another client may have found the holder dead and freed the lock just before
+          mayBeFree = file == null || !file.isEmpty();
           return file;
         });
   }

@@ -69,7 +69,7 @@ final class SqliteLiveness {
   private volatile boolean made;
   private volatile @Nullable Own own;
 
-  /** Reads from a row which file its client has; null if it names none. */
+  /** Reads from a row which file its client has; null or empty if it names none. */
   @FunctionalInterface
   interface FileOfRow {
     @Nullable
@@ -261,7 +261,7 @@ final class SqliteLiveness {
       return null;
     }
     String inRow = file.get();
-    if (inRow == null) {
+    if (inRow == null || inRow.isEmpty()) {
       // another row of the same client may name a file
       return null;
     }

@@ -62,7 +62,7 @@ final class SqliteLocks {
       "UPDATE holdfast_lock SET wanted_us = 0 WHERE name = ?1 AND wanted_by = ?2 AND wanted_us > 0";
 
   private static final String CLIENT_FILE =
-      "SELECT client_file FROM holdfast_lock WHERE name = ?1 AND claim = ?2";
+      "SELECT coalesce(client_file, '') FROM holdfast_lock WHERE name = ?1 AND claim = ?2";
 
   private static final String HOLDS =
       "SELECT EXISTS (SELECT 1 FROM holdfast_lock WHERE client_file = ?1 AND until_us > ?2)";
@@ -216,7 +216,7 @@ final class SqliteLocks {
     unwant.executeUpdate();
   }
 
-  /** The file of the client that holds a lock with this claim; null if the row names none. */
+  /** The file of the client that holds a lock with this claim; empty if the row names none, null if the claim has ended. */
   @Nullable
   String clientFile(String name, String id) throws SQLException {
     clientFile.setString(1, name);

@@ -4,6 +4,7 @@ package io.holdfast.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockInfo;
+import io.holdfast.Ticker;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.Ended;
@@ -20,6 +21,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -61,6 +63,36 @@ class SqliteVerbsTest {
     assertThat(busy.leaseLeft()).contains(Duration.ofSeconds(20));
     assertThat(one.end(first).outcome()).isEqualTo(Outcome.RELEASED);
     assertThat(two.granted(second).revision()).isGreaterThan(grant.revision());
+  }
+
+  /** The row was read as taken; which file its client has is read from the row as it is then. */
+  @Test
+  void releasedBetweenTwoReads_isGranted() {
+    Claim first = one.claim("a");
+    one.granted(first);
+    AtomicBoolean released = new AtomicBoolean();
+    Ticker releasing = new Ticker() {
+      @Override
+      public long nanos() {
+        boolean between = StackWalker.getInstance()
+            .walk(frames ->
+                frames.anyMatch(frame -> frame.getClassName().equals(SqliteLiveness.class.getName())
+                    && frame.getMethodName().equals("freeIfDead")));
+        if (between && released.compareAndSet(false, true)) {
+          one.end(first);
+        }
+        return ticker.nanos();
+      }
+
+      @Override
+      public long wallMillis() {
+        return ticker.wallMillis();
+      }
+    };
+    try (Client third = new Client(folder.resolve("locks.db"), releasing).connect()) {
+      assertThat(third.attempt(third.claim("a"), Mode.TRY)).isInstanceOf(Answer.Granted.class);
+    }
+    assertThat(released).isTrue();
   }
 
   /** A revision is the store's time in microseconds, or one more than the one before. */
