@@ -10,6 +10,7 @@ import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.DeleteOption;
 import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.OptionsUtil;
+import io.holdfast.Holder;
 import io.holdfast.LockInfo;
 import io.holdfast.Waiters;
 import io.holdfast.spi.ClaimId;
@@ -18,6 +19,7 @@ import io.holdfast.spi.LockPage;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -26,11 +28,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 
 /** What operators ask. The server does not say when a hold was granted; what is shown is when it was asked for. */
 final class EtcdAdmin {
   private static final int PAGE = 500;
   private static final int TOKEN_SHIFT = 8;
+  private static final Holder UNREADABLE = new Holder("?", "?", 0, "?", "");
 
   private static final GetOption ALL = GetOption.builder()
       .isPrefix(true)
@@ -84,7 +88,8 @@ final class EtcdAdmin {
 
   /**
    * A page ends with a lock, not within one: the last lock of a range that was cut off is asked for by itself. What is not
-   * ours is left out: a key that is no lock's, and a lock whose first key holds something else than a claim.
+   * ours is left out: a key that is no lock's, and a lock whose first key holds something else than a claim. A lock whose first
+   * key holds what another version wrote is listed as taken.
    */
   CompletableFuture<LockPage> list(String prefix, Optional<String> page) {
     ByteSequence under = context.keys.under(prefix);
@@ -138,10 +143,16 @@ final class EtcdAdmin {
 
   private CompletableFuture<List<LockInfo>> infos(Map<LockKey, List<KeyValue>> locks) {
     List<First> firsts = new ArrayList<>();
-    locks.forEach((name, keys) -> keys.stream()
-        .min(Comparator.comparingLong(KeyValue::getCreateRevision))
-        .ifPresent(key -> EtcdValue.parse(key.getValue())
-            .ifPresent(value -> firsts.add(new First(name, key, value, keys.size() - 1L)))));
+    List<LockInfo> unreadable = new ArrayList<>();
+    locks.forEach((name, keys) -> {
+      KeyValue key = Collections.min(keys, Comparator.comparingLong(KeyValue::getCreateRevision));
+      Optional<EtcdValue> value = EtcdValue.parse(key.getValue());
+      if (value.isPresent()) {
+        firsts.add(new First(name, key, value.get(), keys.size() - 1L));
+      } else if (EtcdValue.isOurs(key.getValue())) {
+        unreadable.add(unreadable(name));
+      }
+    });
     Map<Long, Duration> left = new ConcurrentHashMap<>();
     List<CompletableFuture<?>> asked = new ArrayList<>();
     firsts.stream()
@@ -149,14 +160,28 @@ final class EtcdAdmin {
         .distinct()
         .forEach(lease -> asked.add(left(lease).thenAccept(time -> left.put(lease, time))));
     return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new))
-        .thenApply(nothing -> firsts.stream()
-            .map(first -> info(
-                first.name,
-                first.key,
-                first.value,
-                first.waiters,
-                left.getOrDefault(first.key.getLease(), Duration.ZERO)))
+        .thenApply(nothing -> Stream.concat(
+                firsts.stream()
+                    .map(first -> info(
+                        first.name,
+                        first.key,
+                        first.value,
+                        first.waiters,
+                        left.getOrDefault(first.key.getLease(), Duration.ZERO))),
+                unreadable.stream())
             .toList());
+  }
+
+  /** Its token is none that a grant has: what cannot be read is not evicted. */
+  private static LockInfo unreadable(LockKey name) {
+    return new LockInfo(
+        name.name(),
+        Optional.of(UNREADABLE),
+        Optional.empty(),
+        Duration.ZERO,
+        0,
+        Optional.empty(),
+        Waiters.atLeast(0));
   }
 
   /** Deletes the key that was seen, if it is still the first. */

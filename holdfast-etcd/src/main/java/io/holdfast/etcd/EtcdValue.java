@@ -8,6 +8,7 @@ import io.holdfast.spi.StoreException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /**
  * What is stored under a claim's key, a line each, with newlines escaped: the format, the kind, when it was asked for and
@@ -21,6 +22,9 @@ import java.util.Optional;
 record EtcdValue(Kind kind, Instant since, Instant until, Optional<Holder> holder) {
   private static final String FORMAT = "1";
   private static final int PARTS = 9;
+
+  /** A number in a line of its own comes first, whatever the version. */
+  private static final Pattern ANY_FORMAT = Pattern.compile("\\d+\n.*", Pattern.DOTALL);
 
   /** What a claim's key stands for. */
   enum Kind {
@@ -94,6 +98,11 @@ record EtcdValue(Kind kind, Instant since, Instant until, Optional<Holder> holde
       // not ours
     }
     return Optional.empty();
+  }
+
+  /** Says whether this begins as what any version writes does; another program's value does not. */
+  static boolean isOurs(ByteSequence stored) {
+    return ANY_FORMAT.matcher(stored.toString(StandardCharsets.UTF_8)).matches();
   }
 
   private static String escape(String text) {

@@ -4,6 +4,7 @@ package io.holdfast.etcd;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.etcd.jetcd.ByteSequence;
+import io.holdfast.Holder;
 import io.holdfast.LockInfo;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.spi.LockKey;
@@ -27,13 +28,21 @@ class EtcdForeignKeysTest {
   final DrivenEtcd etcd = new DrivenEtcd();
 
   private void put(String key) {
-    etcd.operator.put(EtcdOperator.bytes(etcd.prefix + "lock/" + key), "theirs", 0);
+    put(key, "theirs");
+  }
+
+  private void put(String key, String value) {
+    etcd.operator.put(EtcdOperator.bytes(etcd.prefix + "lock/" + key), value, 0);
+  }
+
+  private List<LockInfo> locks() {
+    LockPage page = Await.value(etcd.store.list("", Optional.empty()));
+    assertThat(page.next()).isEmpty();
+    return page.locks();
   }
 
   private List<String> listed() {
-    LockPage page = Await.value(etcd.store.list("", Optional.empty()));
-    assertThat(page.next()).isEmpty();
-    return page.locks().stream().map(LockInfo::name).toList();
+    return locks().stream().map(LockInfo::name).toList();
   }
 
   @Test
@@ -60,13 +69,36 @@ class EtcdForeignKeysTest {
     Await.until("it is listed", () -> listed().equals(List.of("job")));
   }
 
+  private void assertShowSaysWhatIsWrong(String name) {
+    assertThat(Await.failure(etcd.store.inspect(LockKey.of(name))))
+        .isInstanceOfSatisfying(
+            StoreException.class, told -> assertThat(told.reason()).isEqualTo(Reason.DAMAGED))
+        .hasMessageContaining(
+            "the key " + etcd.prefix + "lock/" + name + " " + CLAIM + " holds something");
+  }
+
   @Test
   void show_saysWhatIsWrong() {
     put("a\t" + CLAIM);
-    assertThat(Await.failure(etcd.store.inspect(LockKey.of("a"))))
-        .isInstanceOfSatisfying(
-            StoreException.class, told -> assertThat(told.reason()).isEqualTo(Reason.DAMAGED))
-        .hasMessageContaining("the key " + etcd.prefix + "lock/a " + CLAIM + " holds something");
+    assertShowSaysWhatIsWrong("a");
     assertThat(listed()).isEmpty();
+  }
+
+  /** What a version to come has written is a lock's: it is listed as taken, and not touched. */
+  @Test
+  void valueOfAnotherFormat() {
+    etcd.ask(etcd.claim(), Mode.QUEUE);
+    Await.until("it holds", () -> listed().equals(List.of("job")));
+    put("newer\t" + CLAIM, "2\nCLAIM\nsomething of next year's");
+    assertThat(listed()).containsExactlyInAnyOrder("job", "newer");
+    LockInfo newer =
+        locks().stream().filter(each -> each.name().equals("newer")).findFirst().orElseThrow();
+    assertThat(newer.isTaken()).isTrue();
+    assertThat(newer.holder()).contains(new Holder("?", "?", 0, "?", ""));
+    assertThat(newer.waiters()).hasToString("unknown");
+    assertShowSaysWhatIsWrong("newer");
+    boolean evicted = Await.value(etcd.store.evict(LockKey.of("newer"), newer.token() >> 8));
+    assertThat(evicted).isFalse();
+    assertThat(listed()).contains("newer");
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.redis;
 
-import io.holdfast.Holder;
 import io.holdfast.LockInfo;
 import io.holdfast.Waiters;
 import io.holdfast.spi.LockKey;
@@ -30,7 +29,6 @@ final class RedisAdmin {
 
   private static final int STEPS = 50;
   private static final int HAND_OVER_BITS = 8;
-  private static final Holder UNREADABLE = new Holder("?", "?", 0, "?", "");
 
   private final RedisRoute route;
   private final RedisKeys keys;
@@ -57,7 +55,8 @@ final class RedisAdmin {
     return Optional.of(new LockInfo(
         name.name(),
         held
-            ? RedisHolder.read(RedisAnswer.bytes(answer, 5)).or(() -> Optional.of(UNREADABLE))
+            ? RedisHolder.read(RedisAnswer.bytes(answer, 5))
+                .or(() -> Optional.of(RedisHolder.UNREADABLE))
             : Optional.empty(),
         held ? Optional.of(RedisClock.instant(RedisAnswer.number(answer, 4))) : Optional.empty(),
         held ? Duration.of(left, ChronoUnit.MICROS) : Duration.ZERO,
@@ -66,6 +65,17 @@ final class RedisAdmin {
             ? Optional.of(RedisClock.instant(RedisAnswer.number(answer, 3)))
             : Optional.empty(),
         Waiters.exactly(waiters)));
+  }
+
+  private static LockInfo unreadable(LockKey name) {
+    return new LockInfo(
+        name.name(),
+        Optional.of(RedisHolder.UNREADABLE),
+        Optional.empty(),
+        Duration.ZERO,
+        0,
+        Optional.empty(),
+        Waiters.atLeast(0));
   }
 
   CompletionStage<Boolean> evict(LockKey name, long revision) {
@@ -98,18 +108,25 @@ final class RedisAdmin {
   private CompletionStage<LockPage> read(Names found) {
     List<CompletableFuture<Optional<LockInfo>>> infos = new ArrayList<>();
     for (LockKey name : found.names) {
-      infos.add(ours(inspect(name)).toCompletableFuture());
+      infos.add(listed(name, inspect(name)).toCompletableFuture());
     }
     return CompletableFuture.allOf(infos.toArray(CompletableFuture[]::new))
         .thenApply(all -> new LockPage(
             infos.stream().flatMap(info -> info.join().stream()).toList(), found.next));
   }
 
-  /** Lets a key that has a lock's name and is another program's be as if it were not there. */
-  static CompletionStage<Optional<LockInfo>> ours(CompletionStage<Optional<LockInfo>> looked) {
+  /**
+   * Lets a key that has a lock's name and is another program's be as if it were not there. A record of another version's is a
+   * lock's, and is listed as taken: whether it is cannot be read.
+   */
+  static CompletionStage<Optional<LockInfo>> listed(
+      LockKey name, CompletionStage<Optional<LockInfo>> looked) {
     return looked.exceptionally(failure -> {
       if (RedisErrors.isForeign(failure)) {
         return Optional.empty();
+      }
+      if (RedisErrors.isOfAnotherFormat(failure)) {
+        return Optional.of(unreadable(name));
       }
       throw failure instanceof CompletionException known ? known : new CompletionException(failure);
     });

@@ -27,6 +27,8 @@ final class RedisErrors {
 
   private static final String NOT_OURS = "HOLDFAST the key is not a lock of ours";
 
+  private static final String OTHER_FORMAT = "HOLDFAST the record has format";
+
   private static final String CLUSTER =
       "write redis-cluster://: this server is a node of a cluster";
 
@@ -210,6 +212,12 @@ final class RedisErrors {
     RedisCommandExecutionException answered = answered(unwrap(failure));
     return answered != null
         && (hasCode(message(answered), "WRONGTYPE") || message(answered).contains(NOT_OURS));
+  }
+
+  /** Says whether a key holds the record of a lock that another version has written. */
+  static boolean isOfAnotherFormat(Throwable failure) {
+    RedisCommandExecutionException answered = answered(unwrap(failure));
+    return answered != null && message(answered).contains(OTHER_FORMAT);
   }
 
   /** Says what went wrong, and what was said of it, if anything was. */

@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
  * stand the tag of the channel on which its client hears of a grant.
  */
 final class RedisHolder {
+  /** Stands for a holder that cannot be read. */
+  static final Holder UNREADABLE = new Holder("?", "?", 0, "?", "");
+
   private static final int PARTS = 5;
 
   private RedisHolder() {}

@@ -18,6 +18,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The operator's verbs: all nodes are asked, and a majority must answer. */
@@ -109,18 +110,22 @@ final class RedlockAdmin {
     return failures;
   }
 
-  /** Where a node has another program's key, it has answered: that is told if no other answer is missing. */
+  /**
+   * A node that has another program's key, or another version's record, has answered: that is told if no other answer is
+   * missing, and of a record first, which is a lock's.
+   */
   private StoreException tooFew(long answered, List<Throwable> failures) {
-    List<Throwable> foreign = failures.stream().filter(RedisErrors::isForeign).toList();
-    if (answered + foreign.size() >= context.rule().majority()) {
-      Throwable first = foreign.get(0);
+    List<Throwable> unreadable = Stream.concat(
+            failures.stream().filter(RedisErrors::isOfAnotherFormat),
+            failures.stream().filter(RedisErrors::isForeign))
+        .toList();
+    if (answered + unreadable.size() >= context.rule().majority()) {
+      Throwable first = unreadable.get(0);
       return new StoreException(
           context.store() + ": " + first.getMessage(), Reason.DAMAGED, true, first);
     }
-    Throwable first = failures.stream()
-        .filter(each -> !RedisErrors.isForeign(each))
-        .findFirst()
-        .orElse(null);
+    Throwable first =
+        failures.stream().filter(each -> !unreadable.contains(each)).findFirst().orElse(null);
     return new StoreException(
         RedisErrors.because(context.store() + ": no majority of the nodes answers", first),
         Reason.UNREACHABLE,
@@ -179,7 +184,7 @@ final class RedlockAdmin {
     boolean isEnd = places.stream().allMatch(place -> place.equals(LOST) || place.equals(END));
     List<CompletableFuture<Optional<LockInfo>>> infos = new ArrayList<>();
     for (LockKey name : names) {
-      infos.add(RedisAdmin.ours(inspect(name)).toCompletableFuture());
+      infos.add(RedisAdmin.listed(name, inspect(name)).toCompletableFuture());
     }
     return CompletableFuture.allOf(infos.toArray(CompletableFuture[]::new))
         .thenApply(all -> new LockPage(

@@ -37,7 +37,6 @@ record RedlockView(
     int waiters,
     @Nullable Throwable failure) {
   private static final int HAND_OVER_BITS = 8;
-  private static final Holder UNREADABLE = new Holder("?", "?", 0, "?", "");
 
   private record Vote(String claim, long number) {}
 
@@ -112,7 +111,7 @@ record RedlockView(
     }
     return new LockInfo(
         name,
-        longest.holder.or(() -> Optional.of(UNREADABLE)),
+        longest.holder.or(() -> Optional.of(RedisHolder.UNREADABLE)),
         Optional.of(RedisClock.instant(longest.sinceMicros)),
         Duration.of(longest.leftMicros, ChronoUnit.MICROS),
         token,

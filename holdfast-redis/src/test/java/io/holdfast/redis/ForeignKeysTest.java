@@ -12,6 +12,9 @@ import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.testkit.process.LazyServer;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.time.Duration;
+import java.util.List;
+import org.assertj.core.api.AbstractThrowableAssert;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -50,10 +53,14 @@ class ForeignKeysTest {
   }
 
   private static void assertTold(Holdfast client, String name, String words) {
-    assertThatThrownBy(() -> client.admin().inspect(name).isPresent())
-        .isInstanceOfSatisfying(
-            StoreUnavailableException.class, e -> assertThat(e.reason()).isEqualTo(Reason.DAMAGED))
+    assertDamaged(() -> client.admin().inspect(name))
         .hasMessageContainingAll(words, "another holdfast.prefix");
+  }
+
+  private static AbstractThrowableAssert<?, ?> assertDamaged(ThrowingCallable call) {
+    return assertThatThrownBy(call)
+        .isInstanceOfSatisfying(
+            StoreUnavailableException.class, e -> assertThat(e.reason()).isEqualTo(Reason.DAMAGED));
   }
 
   @Test
@@ -74,19 +81,46 @@ class ForeignKeysTest {
     }
   }
 
-  /** A record of a version to come is a lock, and is not passed over in silence. */
+  private static void assertListed(Holdfast client) throws InterruptedException {
+    try (Hold hold = client.lock("near").acquire()) {
+      List<LockInfo> all = client.admin().list("n");
+      assertThat(all).extracting(LockInfo::name).containsExactly("near", "newer");
+      LockInfo newer = all.get(1);
+      assertThat(newer.isTaken()).isTrue();
+      assertThat(newer.holder()).contains(RedisHolder.UNREADABLE);
+      assertThat(newer.waiters()).hasToString("unknown");
+      assertTold(client, "newer", "HOLDFAST the record has format");
+      assertDamaged(() -> client.admin().forceRelease(newer));
+      assertThat(hold.isValid()).isTrue();
+    }
+  }
+
+  /** A record of a version to come is a lock's: it hides no other one, and is not passed over in silence. */
   @Test
-  void recordOfAnotherFormat_isNoForeignKey() throws Exception {
-    SERVER.get().call(redis -> {
-      occupy(redis);
-      return redis.hset("holdfast:{newer}", "v", "R9");
-    });
+  void redis_recordOfAnotherFormat() throws Exception {
+    SERVER.get().call(redis -> redis.hset("holdfast:{newer}", "l", "\tof next year's"));
     try (Holdfast client = Holdfast.connect(SERVER.get().uri())) {
-      assertThatThrownBy(() -> client.admin().list("n").isEmpty())
-          .isInstanceOf(StoreUnavailableException.class)
-          .hasMessageContaining("newer version of Holdfast");
+      assertListed(client);
+      String kept = SERVER.get().call(redis -> redis.hget("holdfast:{newer}", "l"));
+      assertThat(kept).isEqualTo("\tof next year's");
     } finally {
       SERVER.get().call(redis -> redis.del("holdfast:{newer}"));
+    }
+  }
+
+  /** On one of the nodes is another program's key: what the others have is a lock's all the same. */
+  @Test
+  void redlock_recordOfAnotherFormat() throws Exception {
+    REDLOCK.get().redis(0).set("holdfast:{newer}", "theirs");
+    for (int i = 1; i < NODES; i++) {
+      REDLOCK.get().redis(i).hset("holdfast:{newer}", "v", "R9");
+    }
+    try (Holdfast client = Holdfast.builder().store(REDLOCK.get().store()).build()) {
+      assertListed(client);
+    } finally {
+      for (int i = 0; i < NODES; i++) {
+        REDLOCK.get().redis(i).del("holdfast:{newer}");
+      }
     }
   }
 }
