@@ -18,6 +18,7 @@ import io.holdfast.testkit.process.ServerProcess;
 import io.holdfast.testkit.process.WrongServer;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Objects;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Tag;
@@ -230,7 +231,9 @@ class EtcdConnectionErrorsTest {
     String silent = "the server gave no connection within 4.5 s" + SILENT;
     try (WrongServer server = WrongServer.silent()) {
       assertTold("etcd://" + at(server), Reason.UNREACHABLE, silent);
+      assertConnections(server, 1, 1);
       assertTold("etcds://" + at(server), Reason.UNREACHABLE, silent);
+      assertConnections(server, 2, 2);
     }
   }
 
@@ -253,9 +256,22 @@ class EtcdConnectionErrorsTest {
 
   @Test
   void serverThatHangsUp() throws IOException {
+    // what a JVM's first contact loads takes longer than all that is counted below
+    assertTold(
+        "etcd://" + closed(), Reason.UNREACHABLE, "Connection refused: 127.0.0.1:PORT" + START);
     try (WrongServer server = WrongServer.hangingUp()) {
+      long begun = System.nanoTime();
       assertTold("etcd://" + at(server), Reason.UNREACHABLE, HUNG_UP);
+      // the next one comes after a second, less what gRPC draws, if the machine stood still for so long before the store was closed
+      long pauses = Duration.ofNanos(System.nanoTime() - begun).dividedBy(Duration.ofMillis(500));
+      assertConnections(server, 1, 1 + pauses);
     }
+  }
+
+  private static void assertConnections(WrongServer server, int atLeast, long atMost) {
+    // the client may be told of one before the server has counted it
+    Await.until("all are counted", () -> server.connections() >= atLeast);
+    assertThat(server.connections()).isLessThanOrEqualTo(Math.toIntExact(atMost));
   }
 
   /** The exception that callers get says the same. */
