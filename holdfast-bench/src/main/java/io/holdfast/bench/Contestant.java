@@ -118,10 +118,10 @@ final class Contestant {
   private static void pause(CountDownLatch never, int micros) {
     try {
       if (never.await(micros, TimeUnit.MICROSECONDS)) {
-        throw new IllegalStateException("nobody counts down");
+        throw new IllegalStateException("no thread counts down");
       }
     } catch (InterruptedException e) {
-      throw new IllegalStateException("nobody interrupts", e);
+      throw new IllegalStateException("no thread interrupts", e);
     }
   }
 

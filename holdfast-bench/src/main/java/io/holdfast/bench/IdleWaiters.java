@@ -94,7 +94,7 @@ final class IdleWaiters {
         throw new IllegalStateException("waited too long");
       }
     } catch (InterruptedException e) {
-      throw new IllegalStateException("nobody interrupts", e);
+      throw new IllegalStateException("no thread interrupts", e);
     }
   }
 

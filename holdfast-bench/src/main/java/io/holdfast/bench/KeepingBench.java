@@ -70,7 +70,7 @@ final class KeepingBench {
     long begin = TICKER.nanos();
     CountDownLatch never = new CountDownLatch(1);
     if (never.await(time.toNanos(), TimeUnit.NANOSECONDS)) {
-      throw new IllegalStateException("nobody counts down");
+      throw new IllegalStateException("no thread counts down");
     }
     return (Usage.cpuNanos() - cpu) / (double) (TICKER.nanos() - begin);
   }

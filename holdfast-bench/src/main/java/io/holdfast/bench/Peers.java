@@ -43,7 +43,7 @@ class Peers implements AutoCloseable {
     if (peer == null) {
       Supplier<Peer> maker = makers.get(name);
       if (maker == null) {
-        throw new IllegalArgumentException("nobody is called " + name);
+        throw new IllegalArgumentException("no peer is called " + name);
       }
       peer = maker.get();
       made.put(name, peer);

@@ -24,7 +24,7 @@ final class PlainConsul implements Peer {
     } catch (IOException e) {
       throw new IllegalStateException("no session", e);
     } catch (InterruptedException e) {
-      throw new IllegalStateException("nobody interrupts", e);
+      throw new IllegalStateException("no thread interrupts", e);
     }
   }
 
@@ -37,7 +37,7 @@ final class PlainConsul implements Peer {
     String delete = RawConsul.op("delete", key, "");
     return inside -> {
       if (!consul.txn(free, lock)) {
-        throw new IllegalStateException("somebody else has " + name);
+        throw new IllegalStateException("another client has " + name);
       }
       inside.run();
       if (!consul.txn(ours, delete)) {

@@ -44,7 +44,7 @@ final class PlainEtcd implements Peer {
           .get()
           .isSucceeded();
       if (!put) {
-        throw new IllegalStateException("somebody else has " + name);
+        throw new IllegalStateException("another client has " + name);
       }
       inside.run();
       if (client.getKVClient().delete(key).get().getDeleted() != 1) {

@@ -36,7 +36,7 @@ final class PlainRedis implements Peer {
     return inside -> {
       String owner = "0123456789abcdef0123456789abcdef-" + count.getAndIncrement();
       if (redis.set(name, owner, SetArgs.Builder.nx().px(30_000)) == null) {
-        throw new IllegalStateException("somebody else has " + name);
+        throw new IllegalStateException("another client has " + name);
       }
       inside.run();
       Long freed = redis.evalsha(free, ScriptOutputType.INTEGER, new String[] {name}, owner);

@@ -55,7 +55,7 @@ final class LockedRun {
     try (Supervisor supervisor = Supervisor.prepare(messages);
         Holdfast holdfast = connect(store)) {
       checkReach(store, holdfast.guarantees());
-      code = locked(holdfast, supervisor, command, interruptions);
+      code = locked(store, holdfast, supervisor, command, interruptions);
     } catch (InterruptedException e) {
       code = interrupted(interruptions);
     } finally {
@@ -109,9 +109,13 @@ final class LockedRun {
   }
 
   private int locked(
-      Holdfast holdfast, Supervisor supervisor, List<String> command, Interruptions interruptions)
+      StoreChoice store,
+      Holdfast holdfast,
+      Supervisor supervisor,
+      List<String> command,
+      Interruptions interruptions)
       throws InterruptedException {
-    checkOptions(holdfast.guarantees());
+    checkOptions(store, holdfast.guarantees());
     DistributedLock lock = holdfast.lock(
         settings.lockName(),
         settings.options().toBuilder()
@@ -146,19 +150,20 @@ final class LockedRun {
   }
 
   /** In the words of the command line; the library has its own. */
-  private void checkOptions(Guarantees store) {
+  private void checkOptions(StoreChoice store, Guarantees guarantees) {
     Duration lease = settings.options().leaseFor();
-    if (lease.compareTo(store.shortestLease()) < 0 || lease.compareTo(store.longestLease()) > 0) {
+    if (lease.compareTo(guarantees.shortestLease()) < 0
+        || lease.compareTo(guarantees.longestLease()) > 0) {
       throw new CliException(
           Exit.USAGE,
-          "--lease must be between " + DurationText.exact(store.shortestLease()) + " and "
-              + DurationText.exact(store.longestLease()) + " on this store, not "
+          "--lease must be between " + DurationText.exact(guarantees.shortestLease()) + " and "
+              + DurationText.exact(guarantees.longestLease()) + " on this store, not "
               + DurationText.exact(lease));
     }
-    if (settings.options().fair() && !store.given().contains(Guarantee.FAIR)) {
+    if (settings.options().fair() && !guarantees.given().contains(Guarantee.FAIR)) {
       throw new CliException(
           Exit.USAGE,
-          "store " + store.store()
+          "store " + store
               + " cannot be fair between processes; leave out --fair, or choose another store");
     }
   }

@@ -3,6 +3,7 @@ package io.holdfast.cli;
 
 import io.holdfast.Holdfast;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import picocli.CommandLine;
@@ -104,7 +105,7 @@ public final class Main {
   }
 
   private static int misused(CommandLine.ParameterException failure, String[] arguments) {
-    say(Misuse.line(failure));
+    say(Misuse.line(failure, List.of(arguments)));
     return Exit.USAGE;
   }
 

@@ -6,7 +6,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine;
+import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 
 /** Words what is wrong with a command line, and what was probably meant. */
 final class Misuse {
@@ -19,10 +21,21 @@ final class Misuse {
       "unlock", "release",
       "check", "doctor");
 
+  /** What to write where a word is missing. */
+  private static final Map<String, String> FORMS = Map.of(
+      "run", "holdfast run NAME -- COMMAND",
+      "show", "holdfast show NAME",
+      "release", "holdfast release --force NAME");
+
   private Misuse() {}
 
-  /** Returns one line. */
-  static String line(CommandLine.ParameterException failure) {
+  /**
+   * Returns one line.
+   *
+   * @param failure what picocli says
+   * @param arguments the command line
+   */
+  static String line(CommandLine.ParameterException failure, List<String> arguments) {
     CommandLine where = failure.getCommandLine();
     List<String> unmatched = where.getUnmatchedArguments();
     Optional<String> option = unmatched.stream()
@@ -37,7 +50,31 @@ final class Misuse {
           ? "unexpected argument \"" + shown(unmatched.get(0)) + "\"" + more(where.getCommandSpec())
           : noCommand(unmatched.get(0), where);
     }
+    if (failure instanceof CommandLine.MissingParameterException incomplete
+        && !incomplete.getMissing().isEmpty()) {
+      return missing(incomplete.getMissing(), where.getCommandSpec(), arguments);
+    }
     return failure.getMessage() + more(where.getCommandSpec());
+  }
+
+  private static String missing(
+      List<ArgSpec> missing, CommandSpec command, List<String> arguments) {
+    ArgSpec first =
+        missing.stream().filter(ArgSpec::isPositional).findFirst().orElse(missing.get(0));
+    String advice = "; write " + FORMS.get(command.name());
+    if (first instanceof OptionSpec option) {
+      return option.required()
+          ? "no " + option.longestName() + ", which confirms that the holder is not asked" + advice
+          : "no value after " + option.longestName() + "; write " + option.longestName() + " "
+              + option.paramLabel();
+    }
+    if (!first.paramLabel().equals("COMMAND")) {
+      return "no NAME of a lock" + advice;
+    }
+    // picocli takes the first word for NAME, also behind the --
+    boolean isNameMissing =
+        arguments.size() > 1 && arguments.get(arguments.size() - 2).equals("--");
+    return (isNameMissing ? "no NAME of a lock before --" : "no command to run") + advice;
   }
 
   private static String noCommand(String word, CommandLine program) {

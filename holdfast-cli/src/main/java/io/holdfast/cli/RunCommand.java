@@ -143,8 +143,7 @@ final class RunCommand implements Callable<Integer> {
   RunSettings settings() {
     List<String> line = command.get(0).equals("--") ? command.subList(1, command.size()) : command;
     if (line.isEmpty()) {
-      throw new CliException(
-          Exit.USAGE, "no command after --; write: holdfast run NAME -- COMMAND");
+      throw new CliException(Exit.USAGE, "no command after --; write holdfast run NAME -- COMMAND");
     }
     if (noWait && wait != null && !wait.isZero()) {
       throw new CliException(Exit.USAGE, "--no-wait and --wait exclude each other");

@@ -283,6 +283,19 @@ class CommandsTest {
         "ls a redis://:secret@h | unexpected argument \"redis://...\" ('holdfast ls --help' tells more)",
         "ls --stoer=redis://:secret@h | no option \"--stoer\"; did you mean --store?",
         "ls a b | unexpected argument \"b\" ('holdfast ls --help' tells more)",
+        "run | no NAME of a lock; write holdfast run NAME -- COMMAND",
+        "run -n | no NAME of a lock; write holdfast run NAME -- COMMAND",
+        "run -- true | no NAME of a lock before --; write holdfast run NAME -- COMMAND",
+        "run -n -w 0 -- true | no NAME of a lock before --; write holdfast run NAME -- COMMAND",
+        "run d1 | no command to run; write holdfast run NAME -- COMMAND",
+        "run d1 -- | no command after --; write holdfast run NAME -- COMMAND",
+        "run -w | no value after --wait; write --wait D",
+        "ls --store |`no value after --store; write --store URI|@FILE`",
+        "bench --seconds | no value after --seconds; write --seconds N",
+        "show | no NAME of a lock; write holdfast show NAME",
+        "release | no NAME of a lock; write holdfast release --force NAME",
+        "release --force | no NAME of a lock; write holdfast release --force NAME",
+        "release d1 | no --force, which confirms that the holder is not asked; write holdfast release --force NAME",
       })
   void usage_slips_sayWhatWasMeant(String line, String message) {
     Job job = processes.holdfast(line.split(" "));

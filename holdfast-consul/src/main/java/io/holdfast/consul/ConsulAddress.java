@@ -183,7 +183,8 @@ final class ConsulAddress {
   private String authority() {
     String rest = address.rest();
     if (!rest.startsWith("//")) {
-      throw wrong("write " + address.scheme() + "://HOST:PORT,HOST:PORT");
+      throw wrong("the address does not begin with " + address.scheme() + "://; write "
+          + address.scheme() + "://HOST:PORT,HOST:PORT");
     }
     String authority = rest.substring(2);
     int slash = authority.indexOf('/');

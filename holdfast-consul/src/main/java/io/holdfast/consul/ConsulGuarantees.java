@@ -32,8 +32,8 @@ final class ConsulGuarantees {
         Duration.ZERO,
         WAKES_WITHIN.plus(delay),
         List.of(
-            "Waiters are not served in the order in which they came: a released lock goes to whoever asks first.",
-            "A session lasts between its TTL and twice that, and its locks are given to nobody for the lock-delay ("
+            "Waiters are not served in the order in which they came: a released lock goes to the client that asks first.",
+            "A session lasts between its TTL and twice that, and its locks are given to no client for the lock-delay ("
                 + delay.toSeconds()
                 + " s) after it: a dead client's lock is free up to twice its leaseFor (rounded up by an eighth at most) and that"
                 + " later.",

@@ -29,7 +29,7 @@ final class EtcdGuarantees {
               + " leaseFor.",
           "All holds of a client with leases of one length share a lease of the server: a dead client's lock ends when"
               + " that lease does, which another hold of the same client may have renewed last.",
-          "After a restart or a change of the leader leases begin anew: dead holders' locks last up to a lease longer.",
+          "After a restart or a change of the leader leases begin again: dead holders' locks last up to a lease longer.",
           "Servers without the fix of etcd issue 15247 (before 3.4.31 and 3.5.13): a leader that stood still, and has not"
               + " noticed that there is another one, may end leases that were renewed since, and may confirm renewals of"
               + " which the other one does not hear: two can hold a lock until the old holder's next renewal.",

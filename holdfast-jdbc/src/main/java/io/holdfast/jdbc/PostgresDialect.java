@@ -368,8 +368,9 @@ final class PostgresDialect extends ServerDialect {
     if (fullQueueSaid.compareAndSet(false, true)) {
       LOG.log(
           Level.WARNING,
-          "releases tell waiters on PostgreSQL nothing, who poll: its queue of notifications is full, for as long as somebody"
-              + " listens in an old transaction (see pg_notification_queue_usage() and pg_stat_activity)",
+          "releases do not notify waiters on PostgreSQL, and these clients poll: the server's queue of notifications is"
+              + " full, for as long as a session listens in an old transaction (see pg_notification_queue_usage() and"
+              + " pg_stat_activity)",
           e);
     }
   }

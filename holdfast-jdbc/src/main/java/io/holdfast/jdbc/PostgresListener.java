@@ -247,7 +247,7 @@ final class PostgresListener implements Wakeups {
           })
           .get(context.timeoutMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException | TimeoutException e) {
-      throw new SQLException("nobody could speak to the listener", e);
+      throw new SQLException("no connection could send the listener a message", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new SQLException("interrupted", e);

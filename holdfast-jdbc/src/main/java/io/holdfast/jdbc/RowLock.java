@@ -210,7 +210,7 @@ public final class RowLock {
         throw new SQLTransactionRollbackException(
             "lock \"" + name
                 + "\" is busy, and this server rolls back the whole transaction for that"
-                + " (innodb_rollback_on_timeout): begin it anew",
+                + " (innodb_rollback_on_timeout); begin the transaction again",
             "40001",
             LOCK_WAIT_TIMEOUT,
             e);

@@ -105,7 +105,7 @@ final class SqliteDoctor {
         "permissions",
         PosixFilePermissions.toString(mode) + " " + Files.getOwner(path).getName(),
         open
-            ? "chmod o-rw: who can read the file can block its users, who can write it can take any lock"
+            ? "chmod o-rw: a user who can read the file can block its users, one who can write it can take any lock"
             : "");
   }
 

@@ -106,8 +106,8 @@ final class SqliteErrors {
       case IOERR ->
         new StoreException(
             found
-                + "; reading or writing the file failed: look at the disk, and whether somebody deleted the file but not"
-                + " its -wal and -shm files while it was in use",
+                + "; reading or writing the file failed: look at the disk, and whether another process deleted the file"
+                + " but not its -wal and -shm files while it was in use",
             Reason.UNREACHABLE,
             false,
             e);

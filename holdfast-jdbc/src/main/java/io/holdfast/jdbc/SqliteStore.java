@@ -126,7 +126,7 @@ public final class SqliteStore implements LockStore {
             "A power failure can take back the last moments: a hold of a process that is dead then anyway, or a kept"
                 + " lock; tokens still grow unless the clock goes back too.",
             "A process that is stopped within a transaction (some tens of microseconds) keeps the file locked until it goes"
-                + " on or dies: nobody can acquire or renew meanwhile, so that holds may be lost.",
+                + " on or dies: no process can acquire or renew meanwhile, so that holds may be lost.",
             "A forced release ends a hold without its holder's consent.",
             "fair keeps the order among those that ask for it; others can take a free lock past them.",
             "A program that opens and closes the file, or the process's own file beside it, by other means within the same"

@@ -75,7 +75,7 @@ public final class HandOver {
   private static void pause(Duration time) {
     try {
       if (new CountDownLatch(1).await(time.toNanos(), TimeUnit.NANOSECONDS)) {
-        throw new IllegalStateException("nobody counts down");
+        throw new IllegalStateException("no thread counts down");
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -139,7 +139,7 @@ final class ClusterScout {
     return RedisErrors.unconnected(
         store,
         new RedisCommandTimeoutException(
-            "no node has said within " + DurationText.of(longest) + " who has which slots"));
+            "no node has said within " + DurationText.of(longest) + " which node has which slots"));
   }
 
   <T> List<T> shuffled(Set<T> from) {

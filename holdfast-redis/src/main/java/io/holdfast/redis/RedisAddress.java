@@ -65,7 +65,7 @@ final class RedisAddress {
   List<RedisURI> uris() {
     String rest = address.rest();
     if (!rest.startsWith("//")) {
-      throw wrong("write " + form());
+      throw wrong("the address does not begin with " + address.scheme() + "://; write " + form());
     }
     int slash = rest.indexOf('/', 2);
     String authority = slash < 0 ? rest.substring(2) : rest.substring(2, slash);

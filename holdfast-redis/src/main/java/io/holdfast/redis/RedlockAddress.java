@@ -50,7 +50,8 @@ final class RedlockAddress {
   private List<RedisURI> read() {
     String rest = address.rest();
     if (!rest.startsWith("//")) {
-      throw wrong("write redlock://HOST1:PORT,HOST2:PORT,HOST3:PORT");
+      throw wrong("the address does not begin with redlock://; write "
+          + "redlock://HOST1:PORT,HOST2:PORT,HOST3:PORT");
     }
     int slash = rest.indexOf('/', 2);
     String authority = slash < 0 ? rest.substring(2) : rest.substring(2, slash);

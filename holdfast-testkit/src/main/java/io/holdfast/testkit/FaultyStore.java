@@ -284,7 +284,7 @@ public final class FaultyStore implements LockStore {
     LockKey name = LockKey.of(lockName);
     long revision = Await.value(store.inspect(name))
         .map(info -> info.token() >>> 8)
-        .orElseThrow(() -> new AssertionError("nobody holds lock \"" + lockName + "\""));
+        .orElseThrow(() -> new AssertionError("no client holds lock \"" + lockName + "\""));
     ClaimId claim = claims.entrySet().stream()
         .filter(entry -> entry.getValue().equals(new Held(name, revision)))
         .map(Map.Entry::getKey)

@@ -258,7 +258,7 @@ final class Attempt {
           Reason.DAMAGED,
           "ZooKeeper cannot count further claims in " + folder
               + ", which has had two thousand million: stop using the lock until the servers have removed the empty"
-              + " folder (a minute), or delete it while nobody has the lock");
+              + " folder (a minute), or delete it while no client has the lock");
     }
     for (LockNode each : queue) {
       if (isMine(each) && !each.equals(mine)) {

@@ -50,7 +50,7 @@ final class ZooKeeperAddress implements ZooKeeperClients {
     address.requireNoOthers("a ZooKeeper address");
     String rest = address.rest();
     if (!rest.startsWith("//")) {
-      throw wrong(FORM);
+      throw wrong("the address does not begin with zookeeper://; " + FORM);
     }
     int slash = rest.indexOf('/', 2);
     String authority = slash < 0 ? rest.substring(2) : rest.substring(2, slash);

@@ -168,7 +168,7 @@ final class ZooKeeperDoctor {
           Level.WARNING,
           "epoch",
           "leader " + epoch + " of the " + most + " whose numbers fit into a token",
-          "set the ensemble up anew before that, with another root and guards that start again"));
+          "set up a new ensemble before that, with another root and guards that start again"));
     }
     long off = made.getCtime() - context.runtime().ticker().wallMillis();
     if (Math.abs(off) > CLOCK_OFF_MILLIS) {
@@ -186,18 +186,18 @@ final class ZooKeeperDoctor {
     return link.acl(context.paths().root()).thenApply(acl -> {
       if (!acl.isOk()) {
         return List.of(new Finding(
-            Level.WARNING, "access", "who may change the locks cannot be seen: " + acl.code(), ""));
+            Level.WARNING, "access", "the ACL of the locks cannot be read: " + acl.code(), ""));
       }
       return List.of(
           isOpen(acl.get())
               ? new Finding(
                   Level.WARNING,
                   "access",
-                  "anybody who reaches the servers may change the locks",
+                  "every client that reaches the servers may change the locks",
                   clients.isGiven()
                       ? "give the store settings with an ACL (withAcl), and a root that is not there yet"
                       : "log in: zookeeper://USER:PASSWORD@HOST, with a root that is not there yet")
-              : ok("access", "only who has logged in may change the locks"));
+              : ok("access", "only clients that have logged in may change the locks"));
     });
   }
 

@@ -50,7 +50,7 @@ final class ZooKeeperGuarantees {
                 + DurationText.exact(tick)
                 + ": a follower tells the leader of a session's life up to half a tick late, or, if it is cut off, never.",
             "An ensemble with forceSync=no can forget what it has confirmed when the machines lose power.",
-            "An ensemble that is set up anew or from an old backup forgets holds, and its tokens go back.",
+            "An ensemble that is set up again, empty or from an old backup, forgets holds, and its tokens go back.",
             "A kept lock (holdAtLeast) is measured by the wall clock of the leading server, which may step.",
             "A forced release ends a hold without its holder's consent."));
   }

@@ -43,7 +43,7 @@ public class Allocating {
   public void begin() {
     boolean isHeld = held.tryLock();
     if (!isHeld) {
-      throw new IllegalStateException("nobody else has it");
+      throw new IllegalStateException("no other thread has it");
     }
     String uri = System.getProperty(REDIS, "");
     if (!uri.isEmpty()) {

@@ -29,11 +29,11 @@ record GuardTable(Map<String, Map<String, Long>> rows) {
   private static final String SEPARATOR = ", ";
   private static final String MORE =
       ". That is more than before: find out what asks for it (dev/guard counts it alone), and take"
-          + " it away; if it must be, say why in the commit and write the table anew (dev/guard"
+          + " it away; if it must be, say why in the commit and write the table again (dev/guard"
           + " --write)";
 
   private static final String LESS =
-      ". That is less than before: write the table anew (dev/guard --write), so that it stays so";
+      ". That is less than before: write the table again (dev/guard --write), so that it stays so";
 
   private static final Pattern NUMBER = Pattern.compile("-?\\d+");
 
@@ -110,7 +110,7 @@ record GuardTable(Map<String, Map<String, Long>> rows) {
       Map<String, Long> known = rows.getOrDefault(name, Map.of());
       if (!known.keySet().equals(counts.keySet())) {
         complaints.add(name + ": the table has " + known.keySet() + ", and " + counts.keySet()
-            + " was measured: write it anew (dev/guard --write)");
+            + " was measured: write it again (dev/guard --write)");
         return;
       }
       counts.forEach((what, count) -> {

@@ -46,7 +46,7 @@ final class Outcomes {
     return row(
             Fault.PAUSE,
             "pauses",
-            "who wakes after his lease is told, or kept out by his token",
+            "a holder that wakes after its lease is told, or kept out by its token",
             NOTHING,
             count("losses told") + " losses told, " + count("overlaps prevented by the token")
                 + " writes kept out")

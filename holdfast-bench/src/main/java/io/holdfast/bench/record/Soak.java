@@ -146,7 +146,7 @@ public final class Soak {
       throw new IllegalStateException("a worker met what it should not", first);
     }
     if (grants.get() == before) {
-      throw new IllegalStateException("nobody got a lock in a whole round");
+      throw new IllegalStateException("no worker got a lock in a whole round");
     }
   }
 
@@ -198,7 +198,7 @@ public final class Soak {
     long by = ticker.nanos() + within.toNanos();
     while (!clients.get(0).admin().list("soak/").isEmpty()) {
       if (ticker.nanos() - by > 0) {
-        throw new IllegalStateException("somebody has a lock still, though nobody works");
+        throw new IllegalStateException("a lock is held still, though no worker runs");
       }
       pause(LOOK_MILLIS);
     }

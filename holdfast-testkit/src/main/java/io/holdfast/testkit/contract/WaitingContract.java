@@ -134,7 +134,7 @@ abstract class WaitingContract extends Contract {
       assertEquals("a note", timeout.holder().orElseThrow().note());
       assertEquals(Optional.of(name), timeout.lockName());
       // the withdrawal is on its way
-      Await.until("nobody waits", () -> inStore().orElseThrow().waiters().known() == 0);
+      Await.until("no client waits", () -> inStore().orElseThrow().waiters().known() == 0);
       assertTrue(hold.isValid());
     }
   }

@@ -98,7 +98,7 @@ final class Answers extends Judge {
     // who joins others that wait is told what they were told last; who tries is told what the store says
     long since = asked.at() - (asked.other() == Event.TRIES ? 0 : bounds().wakeWithin());
     if (Math.max(busy.taken, busy.awaited) < since) {
-      broken(event, "nobody else had the lock since it was asked for");
+      broken(event, "no other client had the lock since it was asked for");
     }
   }
 

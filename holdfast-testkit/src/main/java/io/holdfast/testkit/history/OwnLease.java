@@ -36,7 +36,7 @@ final class OwnLease extends Judge {
       case UNQUEUED -> own(event, "withdrawn");
       case EVICTED -> {
         if (lease(event).revision != event.number()) {
-          broken(event, "an operator who saw revision " + event.number() + " ended another grant");
+          broken(event, "an operator saw revision " + event.number() + " and ended another grant");
         }
         close(event);
       }

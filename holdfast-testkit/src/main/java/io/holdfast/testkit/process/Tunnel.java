@@ -238,7 +238,7 @@ public final class Tunnel implements AutoCloseable {
       throw new UncheckedIOException("the tunnel cannot be closed", e);
     }
     // until then its accept may still take one
-    Await.until("it takes nobody any more", () -> !accepting.isAlive());
+    Await.until("it accepts no connection any more", () -> !accepting.isAlive());
     drop();
   }
 }
