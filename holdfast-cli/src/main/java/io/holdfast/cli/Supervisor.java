@@ -32,6 +32,9 @@ final class Supervisor implements Child {
   /** How long a busy machine may take to end a command that has not begun. */
   private static final Duration UNBEGUN = Duration.ofSeconds(10);
 
+  /** How long the watcher may take to read that it is no longer needed. */
+  private static final Duration WATCHER_END = Duration.ofSeconds(1);
+
   private static final Duration ORPHAN_LOOK = Duration.ofMillis(100);
 
   private final Path folder;
@@ -245,7 +248,9 @@ final class Supervisor implements Child {
       List<String> line = new ArrayList<>(shell());
       line.addAll(List.of("-c", script, "supervise.sh", "pass", signal.name()));
       line.addAll(List.of(Long.toString(group.get().leader().pid()), group.get().stop()));
-      line.addAll(List.of(folder.toString(), Long.toString(supervisor().pid())));
+      // its number may be another process's, which must not be continued
+      String alive = supervisor().isAlive() ? Long.toString(supervisor().pid()) : "";
+      line.addAll(List.of(folder.toString(), alive));
       run(line);
     } catch (IOException e) {
       // repeated if it was SIGKILL, unless the command has ended meanwhile
@@ -308,11 +313,28 @@ final class Supervisor implements Child {
       } else {
         // The watcher, which may not have come to read its script yet, removes the folder.
         write(orders, "done");
+        if (!watcher.ends(WATCHER_END)) {
+          endWatcher();
+        }
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  /**
+   * Kills a watcher that has not ended. What it has not read yet are orders for a number that another group may have by the
+   * time at which it goes on.
+   */
+  private void endWatcher() throws InterruptedException {
+    if (killed) {
+      passOn(Sig.KILL);
+    }
+    watcher.kill();
+    if (watcher.ends(WATCHER_END)) {
+      remove(folder);
     }
   }
 

@@ -8,7 +8,10 @@ import java.io.InputStreamReader;
 import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -18,8 +21,9 @@ final class Watcher implements AutoCloseable {
   private final RandomAccessFile opened;
 
   private final FileInputStream pipe;
+  private final CountDownLatch end = new CountDownLatch(1);
+  private volatile @Nullable ProcessHandle process;
   private volatile @Nullable Group group;
-  private volatile boolean gone;
   private volatile boolean closed;
   private volatile boolean asked;
   private boolean listened;
@@ -76,7 +80,7 @@ final class Watcher implements AutoCloseable {
               "cannot read what the watcher of the command reports",
               e);
     }
-    gone = true;
+    end.countDown();
     Group there = group;
     if (there != null && !closed) {
       whenGone.accept(there);
@@ -85,7 +89,9 @@ final class Watcher implements AutoCloseable {
 
   private void said(String line, Runnable whenReady) throws IOException {
     String[] words = line.split(" ", -1);
-    if (words[0].equals("ready")) {
+    if (words[0].equals("watcher")) {
+      process = ProcessHandle.of(Long.parseLong(words[1])).orElse(null);
+    } else if (words[0].equals("ready")) {
       group = ProcessHandle.of(Long.parseLong(words[1]))
           .map(leader -> new Group(leader, words[2]))
           .orElse(null);
@@ -113,7 +119,18 @@ final class Watcher implements AutoCloseable {
 
   /** Whether the watcher has ended, or what it says cannot be read any more. */
   boolean isGone() {
-    return gone;
+    return end.getCount() == 0;
+  }
+
+  /** Waits until the watcher has ended, as it does when it is told to; false if it has not, as one that is stopped. */
+  boolean ends(Duration within) throws InterruptedException {
+    return end.await(within.toNanos(), TimeUnit.NANOSECONDS);
+  }
+
+  /** Kills the watcher, and not another process that has its number; a watcher that has not said its number is left alone. */
+  void kill() {
+    // compares the time at which the process began
+    Optional.ofNullable(process).ifPresent(ProcessHandle::destroyForcibly);
   }
 
   /** The watcher may end from now on. The thread that reads closes the pipe then. */

@@ -18,11 +18,12 @@
 #               holdfast has told last.
 #   DIR/go      one line, from the watcher: the signals that came before have been sent. Its end instead means that there
 #               is no watcher, and nothing is run.
-#   DIR/watcher lines from the watcher to holdfast: "ready GROUP STOP" when signals act on the group, with the group's
-#               number and the signal that stops it; "told" after each "until", before which holdfast tells nothing more,
-#               so that a watcher that is stopped does not make it wait at a full pipe. Only the watcher has it open
-#               after "ready", so that its end means that the watcher is gone; from then on holdfast sends the signals
-#               with "pass", one at a time.
+#   DIR/watcher lines from the watcher to holdfast: first "watcher NUMBER", its own number, by which holdfast kills a
+#               watcher that does not end: it could be stopped, and go on when another group has the group's number;
+#               "ready GROUP STOP" when signals act on the group, with the group's number and the signal that stops it;
+#               "told" after each "until", before which holdfast tells nothing more, so that a watcher that is stopped
+#               does not make it wait at a full pipe. Only the watcher has it open after "ready", so that its end means
+#               that the watcher sends no signal any more; from then on holdfast sends them with "pass", one at a time.
 # Our exit status is the command's, 128+n if a signal ended it. The command keeps our stdin, stdout and stderr; and the
 # environment, so that no variable is set here before it was started: the name may be one of the environment's.
 #
@@ -102,7 +103,7 @@ is_gone() {
   esac
 }
 
-# pass_on ORDER GROUP STOP DIR SUPERVISOR
+# pass_on ORDER GROUP STOP DIR SUPERVISOR: SUPERVISOR is empty if it has ended
 pass_on() {
   case $1 in
     TSTP)
@@ -113,7 +114,7 @@ pass_on() {
   esac
   case $1 in
     # What is stopped cannot end; and the supervisor, stopped by Ctrl-Z, could not tell of it.
-    HUP | TERM | KILL) kill -s CONT -- "-$2" "$5" ;;
+    HUP | TERM | KILL) kill -s CONT -- "-$2" ${5:+"$5"} ;;
   esac
   case $1 in
     # Not ":", which would end some shells where the file cannot be made.
@@ -121,15 +122,33 @@ pass_on() {
   esac
 }
 
-# watch DIR GRACE GROUP STOP WORKFILE: passes signals on; STOP is the signal that stops the group. In a group of its own too, so
-# that a SIGKILL to holdfast's group does not reach it, and deaf to the terminal.
+# look_for_supervisor NUMBER: Sets supervisor, if it is still the parent of this process, whose number is NUMBER. Otherwise
+# it has ended, and its own number may be another process's.
+look_for_supervisor() {
+  if [ -r /proc/self/stat ]; then
+    read -r stat </proc/self/stat
+    # After the name in brackets: state, parent.
+    # shellcheck disable=SC2086
+    set -- ${stat##*) }
+  else
+    # shellcheck disable=SC2046
+    set -- state $(ps -o ppid= -p "$1")
+  fi
+  supervisor=''
+  [ "${2-}" != "$$" ] || supervisor=$$
+}
+
+# watch DIR GRACE GROUP STOP WORKFILE NUMBER: passes signals on; STOP is the signal that stops the group, NUMBER that of
+# this process. In a group of its own too, so that a SIGKILL to holdfast's group does not reach it, and deaf to the terminal.
 watch_group() {
   trap '' HUP INT QUIT TERM TSTP TTIN TTOU
   exec 7<&- 9<&-
+  echo "watcher $6" >&4
   begun='' early='' end=''
   while IFS= read -r order <&8; do
     case $begun$order in
       *done)
+        exec 4>&-
         rm -rf "$1"
         exit 0
         ;;
@@ -139,8 +158,9 @@ watch_group() {
         ;;
       begun)
         begun=yes
+        look_for_supervisor "$6"
         for order in $early; do
-          pass_on "$order" "$3" "$4" "$1" "$$"
+          pass_on "$order" "$3" "$4" "$1" "$supervisor"
         done
         # In this order: without a watcher that has said "ready", nothing is run.
         echo "ready $3 $4" >&4
@@ -148,7 +168,10 @@ watch_group() {
         exec 6>&-
         ;;
       KILL) kill -s KILL "$3" ;; # its group may not be there yet
-      yes*) pass_on "$order" "$3" "$4" "$1" "$$" ;;
+      yes*)
+        look_for_supervisor "$6"
+        pass_on "$order" "$3" "$4" "$1" "$supervisor"
+        ;;
       *) early="$early $order" ;;
     esac
   done
@@ -161,14 +184,16 @@ watch_group() {
     looks=$((looks - 1))
   done
   kill -s TERM -- "-$3"
-  kill -s CONT -- "-$3" "$$"
+  look_for_supervisor "$6"
+  kill -s CONT -- "-$3" ${supervisor:+"$supervisor"}
   tenths=$2
   while [ "$tenths" -gt 0 ] && has_time_until "$end" && kill -s 0 -- "-$3"; do
     nap 0.1
     tenths=$((tenths - 1))
   done
   kill -s KILL -- "-$3"
-  kill -s CONT "$$"
+  look_for_supervisor "$6"
+  [ -z "$supervisor" ] || kill -s CONT "$supervisor"
   [ -n "$5" ] || exit 0
   looks=600
   until is_gone "-$3" && is_gone "$3"; do
@@ -250,7 +275,7 @@ supervise() {
   trap '' HUP INT QUIT TERM
   leave_for_command "$@" 2>&5 4>&- 5>&- &
   child=$!
-  watch_group "$1" "$2" "$child" TSTP "$4" </dev/null >/dev/null 5>&- &
+  watch_group "$1" "$2" "$child" TSTP "$4" "$BASHPID" </dev/null >/dev/null 5>&- &
   exec 5>&- 4>&- 6>&- 7<&- 8<&- 9<&-
   dir=$1 owner=$3
   # bash leaves a script in an fg whose job has died of SIGINT, whatever the script does with that signal; its status is the command's
@@ -298,7 +323,7 @@ case $1 in
     ;;
   watch)
     shift
-    watch_group "$@"
+    watch_group "$@" "$$"
     ;;
   pass)
     shift

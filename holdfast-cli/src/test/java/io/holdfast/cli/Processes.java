@@ -244,6 +244,26 @@ final class Processes implements BeforeEachCallback, AfterEachCallback {
     }
   }
 
+  /** The script of the supervisor and the watcher. */
+  static Path superviseScript() {
+    Path script = Path.of("src/main/resources/io/holdfast/cli/supervise.sh").toAbsolutePath();
+    assertThat(script).exists();
+    return script;
+  }
+
+  /** What a piece of shell prints that has a function of {@link #superviseScript}. */
+  String saidBy(String shell, String program, String function) {
+    Job job = start(
+        Map.of(),
+        List.of(
+            shell,
+            "-uc",
+            "eval \"$(sed -n '/^" + function + "()/,/^}/p' '" + superviseScript() + "')\"; "
+                + program));
+    assertThat(job.exitCode()).as(job::toString).isZero();
+    return job.stdout();
+  }
+
   /** Makes a file appear, for a command that waits for it. */
   void touch(String name) {
     try {

@@ -184,7 +184,7 @@ class RunKilledTest {
             "exec \"$@\" 4>told 6>/dev/null 7</dev/null 8<said 9</dev/null",
             shell,
             shell,
-            script().toString(),
+            Processes.superviseScript().toString(),
             "watch",
             processes.file("orders").toString(),
             Integer.toString(grace),
@@ -193,13 +193,13 @@ class RunKilledTest {
             ""));
     assertThat(watcher.exitCode()).as(watcher::toString).isZero();
     assertThat(group.exitCode()).isEqualTo(137);
-    assertThat(processes.read("told")).isEqualTo("told\ntold\n");
+    assertThat(processes.read("told")).isEqualTo("watcher " + watcher.pid() + "\ntold\ntold\n");
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"bash", "sh"})
   void hasTimeUntil_leavesTheTimeOfANap(String shell) {
-    assertThat(saidBy(
+    assertThat(processes.saidBy(
             shell,
             "look_at_clock() { now=100; }; for end in 99 100 101 102 ''; do"
                 + " ! has_time_until \"$end\" || echo \"<$end>\"; done",
@@ -212,7 +212,7 @@ class RunKilledTest {
   void lookAtClock_isTheOneThatHoldfastReads(String shell) {
     SharedClock clock = new SharedClock(SharedClock.UPTIME, Ticker.system());
     long before = clock.tenths().orElseThrow();
-    String said = saidBy(shell, "look_at_clock; echo $now", "look_at_clock");
+    String said = processes.saidBy(shell, "look_at_clock; echo $now", "look_at_clock");
     assertThat(Long.parseLong(said.strip())).isBetween(before, clock.tenths().orElseThrow());
   }
 
@@ -220,29 +220,11 @@ class RunKilledTest {
   @ParameterizedTest
   @ValueSource(strings = {"bash", "sh"})
   void lookAtClock_withoutProc_isTheTimeOfDayRoundedUp(String shell) {
-    String said = saidBy(
+    String said = processes.saidBy(
         shell,
         "read() { return 1; }; date() { echo 1700000008; }; look_at_clock; echo $now",
         "look_at_clock");
     assertThat(said).isEqualTo("17000000090\n");
-  }
-
-  private static Path script() {
-    Path script = Path.of("src/main/resources/io/holdfast/cli/supervise.sh").toAbsolutePath();
-    assertThat(script).exists();
-    return script;
-  }
-
-  /** What a piece of shell prints that has a function of the script. */
-  private String saidBy(String shell, String program, String function) {
-    Job job = processes.start(
-        Map.of(),
-        List.of(
-            shell,
-            "-uc",
-            "eval \"$(sed -n '/^" + function + "()/,/^}/p' '" + script() + "')\"; " + program));
-    assertThat(job.exitCode()).as(job::toString).isZero();
-    return job.stdout();
   }
 
   @Test
@@ -260,7 +242,7 @@ class RunKilledTest {
   @ParameterizedTest
   @ValueSource(strings = {"bash", "sh"})
   void killed_aCommandOfAnotherUserMayLive(String shell) {
-    String said = saidBy(
+    String said = processes.saidBy(
         shell,
         "kill() { echo \"kill: (1) - Operation not permitted\" >&2; return 1; }; "
             + "is_gone -4711 || echo may live; "

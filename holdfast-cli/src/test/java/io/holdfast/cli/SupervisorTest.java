@@ -185,8 +185,69 @@ class SupervisorTest {
     processes.untilGone(child);
     assertThat(job.stderr()).contains("the command has not ended since it was sent SIGKILL");
     assertThat(processes.read("log")).isEmpty();
-    Processes.signal("CONT", watcher);
     processes.untilGone(watcher);
+    assertNothingIsLeft();
+  }
+
+  /** Continued later, it would signal the number of the group, which another group may have by then. */
+  @ParameterizedTest
+  @ValueSource(strings = {"bash", "sh"})
+  void watcherStopped_theCommandEnds_theWatcherIsKilled(String shell) {
+    Job job = processes.holdfastWith(
+        shell,
+        "run",
+        "lock",
+        "sh",
+        "-c",
+        "echo $$ >child.pid; until [ -e go ]; do sleep 0.05; done");
+    processes.pid("child.pid");
+    long watcher = watcher(job);
+    Processes.signal("STOP", watcher);
+    processes.touch("go");
+    assertThat(job.exitCode()).as(job::toString).isZero();
+    processes.untilGone(watcher);
+    assertThat(job.stderr()).isEmpty();
+    assertNothingIsLeft();
+  }
+
+  /** Its number may be another process's once it has ended: what holdfast continues must be the supervisor. */
+  @Test
+  void watcherKilled_onlyASupervisorThatRunsIsContinued() {
+    String shell = processes.script(
+        "bash-noted", "[ \"$4\" != pass ] || echo \"$5 <$9>\" >>passed", "exec bash -p \"$@\"");
+    Job job = processes.start(
+        Map.of(),
+        processes.holdfastLine(
+            List.of("-Dholdfast.shell=" + shell),
+            "run",
+            "lock",
+            "sh",
+            "-c",
+            "trap 'echo 1 >on' CONT; echo $$ >child.pid; while :; do sleep 0.05; done"));
+    long child = processes.pid("child.pid");
+    ProcessHandle supervisor = job.process().children().findFirst().orElseThrow();
+    Processes.signal("KILL", watcher(job));
+    job.untilStderr("the watcher of the command was killed");
+    job.signal("CONT");
+    processes.pid("on");
+    supervisor.destroyForcibly();
+    job.untilStderr("the supervisor of the command was killed");
+    job.signal("TERM");
+    processes.untilGone(child);
+    assertThat(job.exitCode()).as(job::toString).isEqualTo(137);
+    assertThat(processes.read("passed")).isEqualTo("CONT <" + supervisor.pid() + ">\nTERM <>\n");
+  }
+
+  /** A parent that has ended is no parent any more. */
+  @ParameterizedTest
+  @ValueSource(strings = {"bash", "sh"})
+  void lookForSupervisor_isTheParentOnly(String shell) {
+    String said = processes.saidBy(
+        shell,
+        "(look_for_supervisor 0; [ \"$supervisor\" = $$ ] && echo parent);"
+            + " look_for_supervisor $$; echo \"<$supervisor>\"",
+        "look_for_supervisor");
+    assertThat(said).isEqualTo("parent\n<>\n");
   }
 
   /** A watcher that is stopped reads nothing: what it is told must not fill its pipe, at which we would wait. */
