@@ -38,6 +38,10 @@ final class Processes implements BeforeEachCallback, AfterEachCallback {
 
   private static final int MOST_TRIES = 20;
 
+  /** A line of a shell that is the command: sets {@code holdfast} to the number of the parent's parent. */
+  static final String HOLDFAST_OF_COMMAND =
+      "read -r stat </proc/$PPID/stat; set -- ${stat##*) }; holdfast=$2";
+
   private final List<Job> jobs = new ArrayList<>();
   private Path folder = Path.of("set before each test");
   private String store = "set before each test";

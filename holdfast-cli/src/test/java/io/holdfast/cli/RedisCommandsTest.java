@@ -4,6 +4,9 @@ package io.holdfast.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.testkit.process.ServerProcess;
+import io.holdfast.testkit.process.Tunnel;
+import java.net.URI;
+import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -46,24 +49,39 @@ class RedisCommandsTest {
                 : "no append-only file: a restart forgets locks");
   }
 
-  /** A lock that was handed over has five seconds until its first renewal, and not its lease: what is left of it counts. */
+  /**
+   * A lock that was handed over has five seconds until its first renewal, and not its lease: what is left of it counts. No
+   * request of the second holder gets through any more when it is handed the lock, so that it is never renewed; and its command
+   * kills holdfast first, so that only the watcher can end the command.
+   */
   @Test
   void killed_beforeTheFirstRenewal_theNextBeginsWhenTheCommandHasEnded() {
     processes.use("redis");
-    Job first = processes.holdfast(
-        "run", "lock", "sh", "-c", "echo $$ >first.pid; until [ -e go ]; do sleep 0.05; done");
-    processes.pid("first.pid");
-    String trapped =
-        "trap '' TERM; echo $$ >trapped.pid; " + "while :; do echo trapped >>log; sleep 0.02; done";
-    Job second = processes.holdfast("run", "--fair", "lock", "sh", "-c", trapped);
-    awaitWaiters(1);
-    Job third = processes.holdfast("run", "--fair", "lock", "sh", "-c", "echo next >>log; sleep 1");
-    awaitWaiters(2);
-    processes.touch("go");
-    assertThat(first.exitCode()).as(first::toString).isZero();
-    processes.pid("trapped.pid");
-    second.signal("KILL");
-    assertThat(third.exitCode()).as(processes::everything).isZero();
+    String[] store = processes.store().split("[?]", -1);
+    try (Tunnel tunnel = new Tunnel(URI.create(store[0]).getPort())) {
+      Job first = processes.holdfast(
+          "run", "lock", "sh", "-c", "echo $$ >first.pid; until [ -e go ]; do sleep 0.05; done");
+      processes.pid("first.pid");
+      String trapped = "trap '' TERM; " + Processes.HOLDFAST_OF_COMMAND
+          + "; kill -s KILL $holdfast; while :; do echo trapped >>log; sleep 0.02; done";
+      Job second = processes.holdfast(
+          Map.of("HOLDFAST_STORE", "redis://127.0.0.1:" + tunnel.port() + "?" + store[1]),
+          "run",
+          "--fair",
+          "lock",
+          "sh",
+          "-c",
+          trapped);
+      awaitWaiters(1);
+      Job third =
+          processes.holdfast("run", "--fair", "lock", "sh", "-c", "echo next >>log; sleep 1");
+      awaitWaiters(2);
+      tunnel.stallRequests();
+      processes.touch("go");
+      assertThat(first.exitCode()).as(first::toString).isZero();
+      assertThat(second.exitCode()).as(second::toString).isEqualTo(137);
+      assertThat(third.exitCode()).as(processes::everything).isZero();
+    }
     assertThat(processes.read("log").lines()).contains("trapped").endsWith("next");
   }
 

@@ -110,6 +110,11 @@ public final class Tunnel implements AutoCloseable {
     stalled(false, true);
   }
 
+  /** Lets replies and messages through, but no requests. */
+  public void stallRequests() {
+    stalled(true, false);
+  }
+
   /** Breaks all connections; what has not got through is lost. Does not {@link #heal()}. */
   public void drop() {
     open.forEach(Tunnel::close);
