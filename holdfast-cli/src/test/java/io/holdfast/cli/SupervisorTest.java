@@ -189,7 +189,10 @@ class SupervisorTest {
     assertNothingIsLeft();
   }
 
-  /** Continued later, it would signal the number of the group, which another group may have by then. */
+  /**
+   * Continued later, it would signal the number of the group, which another group may have by then. The watcher of a bash is
+   * continued by the system, because its parent ends; that of another shell is not.
+   */
   @ParameterizedTest
   @ValueSource(strings = {"bash", "sh"})
   void watcherStopped_theCommandEnds_theWatcherIsKilled(String shell) {
