@@ -46,7 +46,7 @@ final class JdbcGuarantees {
                 + " innodb_flush_log_at_trx_commit other than 1) may forget its last moments when it crashes, as a"
                 + " failover does.",
             "The server's clock that steps forward ends leases early; one that steps back makes them last longer.",
-            "Who deletes rows, restores a backup or changes a row by hand ends holds without their holders' consent, and"
+            "A user who deletes rows, restores a backup or changes a row by hand ends holds without their holders' consent, and"
                 + " may take tokens back.",
             "A forced release ends a hold without its holder's consent.",
             "fair keeps the order among those that ask for it; others can take a free lock past them."));
