@@ -29,7 +29,7 @@ public interface LockStoreFactory {
   LockStore open(StoreAddress address);
 
   /**
-   * Makes a store that creates neither files nor tables; if they do not exist, {@link LockStore#connect()} fails. For commands
+   * Makes a store that creates no files, tables or nodes; if they do not exist, {@link LockStore#connect()} fails. For commands
    * that only read: a misspelt address must not create an empty store. No I/O.
    *
    * @param address where it is

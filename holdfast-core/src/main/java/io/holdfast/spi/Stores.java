@@ -61,7 +61,7 @@ public final class Stores {
   }
 
   /**
-   * Makes the store that an address names, like {@link #open}, but one that creates neither files nor tables ({@link
+   * Makes the store that an address names, like {@link #open}, but one that creates no files, tables or nodes ({@link
    * LockStoreFactory#openExisting}). No I/O.
    *
    * @param uri the address

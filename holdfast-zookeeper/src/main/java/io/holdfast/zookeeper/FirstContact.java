@@ -4,6 +4,7 @@ package io.holdfast.zookeeper;
 import io.holdfast.ConfigurationException;
 import io.holdfast.Moment;
 import io.holdfast.Scheduler.Scheduled;
+import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.spi.DurationText;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreRuntime;
@@ -17,8 +18,8 @@ import org.apache.zookeeper.CreateMode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connects, looks whether the session is long enough, and makes the root, or checks that what is there is ours. Where no
- * connection comes, it finds out why within the time of a request: ZooKeeper's client goes on trying, and tells nothing.
+ * Connects, looks whether the session is long enough, and makes the root, or checks that what is there is ours. A store that only
+ * looks makes no root: it fails where there is none. Where no connection comes, it finds out why within the time of a request: ZooKeeper's client goes on trying, and tells nothing.
  */
 final class FirstContact {
   /** A server that does not stand still answers within that. */
@@ -35,6 +36,7 @@ final class FirstContact {
   private final ZooKeeperPaths paths;
   private final ZooKeeperSession session;
   private final StoreRuntime runtime;
+  private final boolean onlyLooks;
   private final ServerProbe probe;
   private final AtomicBoolean begun = new AtomicBoolean();
 
@@ -44,13 +46,15 @@ final class FirstContact {
       ZooKeeperClients clients,
       ZooKeeperPaths paths,
       ZooKeeperSession session,
-      StoreRuntime runtime) {
+      StoreRuntime runtime,
+      boolean onlyLooks) {
     this.store = store;
     this.settings = settings;
     this.clients = clients;
     this.paths = paths;
     this.session = session;
     this.runtime = runtime;
+    this.onlyLooks = onlyLooks;
     this.probe = new ServerProbe(clients, patience(runtime.requestTimeout()), runtime.ticker());
   }
 
@@ -96,7 +100,10 @@ final class FirstContact {
         ? settings.longestLease()
         : ZooKeeperSessions.mainLease(settings.longestLease());
     Optional<ConfigurationException> tooShort = tooShort(link, least);
-    return tooShort.isPresent() ? CompletableFuture.failedFuture(tooShort.get()) : root(link);
+    if (tooShort.isPresent()) {
+      return CompletableFuture.failedFuture(tooShort.get());
+    }
+    return onlyLooks ? existingRoot(link) : root(link);
   }
 
   /** How long an ensemble that has no leader just now is waited for, from then on: most elections take less. */
@@ -173,6 +180,24 @@ final class FirstContact {
         .thenCompose(checked -> checked);
   }
 
+  /** Reads the format, and makes nothing; a server that has fallen behind catches up before it is asked. */
+  private CompletionStage<@Nullable Void> existingRoot(Link link) {
+    return Link.agreed(link.agree(), link.data(paths.format(), null)).thenCompose(found -> {
+      if (found.isAbsent()) {
+        return CompletableFuture.failedFuture(new StoreException(
+            "there is no node " + paths.format()
+                + "; check the root in the address, or let \"holdfast run\" create it",
+            Reason.UNREACHABLE,
+            true,
+            null));
+      }
+      return found.isOk()
+          ? check(found.get())
+          : CompletableFuture.failedFuture(
+              ZooKeeperErrors.of("could not read " + paths.format(), found));
+    });
+  }
+
   private CompletionStage<@Nullable Void> check(
       Reply<Reply.Data> found, Reply<Reply.Created> made) {
     if (!found.isOk()) {
@@ -180,7 +205,11 @@ final class FirstContact {
       return CompletableFuture.failedFuture(
           ZooKeeperErrors.of("could not make or read " + paths.format(), why));
     }
-    String format = NodeData.text(found.get().bytes());
+    return check(found.get());
+  }
+
+  private CompletionStage<@Nullable Void> check(Reply.Data found) {
+    String format = NodeData.text(found.bytes());
     if (!format.equals(NodeData.FORMAT)) {
       return CompletableFuture.failedFuture(new ConfigurationException(
           paths.format() + " says that the locks there have format \"" + format

@@ -58,6 +58,10 @@ public final class ZooKeeperStore implements LockStore {
   private final ZooKeeperSettings settings;
   private final ZooKeeperClients clients;
   private final ZooKeeperPaths paths;
+
+  /** Whether it makes no root where there is none. */
+  private final boolean onlyLooks;
+
   private volatile @Nullable Started started;
   private volatile boolean closed;
 
@@ -69,11 +73,16 @@ public final class ZooKeeperStore implements LockStore {
       Connections connections) {}
 
   private ZooKeeperStore(
-      String store, ZooKeeperSettings settings, ZooKeeperClients clients, ZooKeeperPaths paths) {
+      String store,
+      ZooKeeperSettings settings,
+      ZooKeeperClients clients,
+      ZooKeeperPaths paths,
+      boolean onlyLooks) {
     this.store = store;
     this.settings = settings;
     this.clients = clients;
     this.paths = paths;
+    this.onlyLooks = onlyLooks;
   }
 
   static ZooKeeperStore at(StoreAddress address) {
@@ -83,11 +92,23 @@ public final class ZooKeeperStore implements LockStore {
 
   /** At an address, with clients that need not be made as it says. */
   static ZooKeeperStore at(StoreAddress address, ZooKeeperAddress read, ZooKeeperClients clients) {
+    return at(address, read, clients, false);
+  }
+
+  /** At an address whose root is there: the first contact fails if it is not. */
+  static ZooKeeperStore atExisting(StoreAddress address) {
+    ZooKeeperAddress read = new ZooKeeperAddress(address);
+    return at(address, read, read, true);
+  }
+
+  private static ZooKeeperStore at(
+      StoreAddress address, ZooKeeperAddress read, ZooKeeperClients clients, boolean onlyLooks) {
     return new ZooKeeperStore(
         address.toString(),
         read.settings(),
         clients,
-        new ZooKeeperPaths(read.settings().root()));
+        new ZooKeeperPaths(read.settings().root()),
+        onlyLooks);
   }
 
   /**
@@ -122,7 +143,8 @@ public final class ZooKeeperStore implements LockStore {
         "zookeeper (the application's client)",
         settings,
         given,
-        new ZooKeeperPaths(given.namespace() + settings.root()));
+        new ZooKeeperPaths(given.namespace() + settings.root()),
+        false);
   }
 
   @Override
@@ -151,7 +173,7 @@ public final class ZooKeeperStore implements LockStore {
         runtime.ticker(),
         connections);
     FirstContact contact =
-        new FirstContact(store, settings, clients, paths, sessions.main(), runtime);
+        new FirstContact(store, settings, clients, paths, sessions.main(), runtime, onlyLooks);
     Watches watches = new Watches();
     ZooKeeperContext context = new ZooKeeperContext(
         paths,

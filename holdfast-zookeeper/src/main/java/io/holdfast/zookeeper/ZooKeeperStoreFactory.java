@@ -54,4 +54,9 @@ public final class ZooKeeperStoreFactory implements LockStoreFactory {
   public LockStore open(StoreAddress address) {
     return ZooKeeperStore.at(Objects.requireNonNull(address, "address"));
   }
+
+  @Override
+  public LockStore openExisting(StoreAddress address) {
+    return ZooKeeperStore.atExisting(Objects.requireNonNull(address, "address"));
+  }
 }
