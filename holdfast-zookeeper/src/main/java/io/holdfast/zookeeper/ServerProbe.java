@@ -6,7 +6,6 @@ import io.holdfast.Ticker;
 import io.holdfast.spi.StoreException;
 import io.holdfast.zookeeper.ConnectionTrouble.Asked;
 import io.holdfast.zookeeper.ConnectionTrouble.Tls;
-import java.net.Socket;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -59,10 +58,10 @@ final class ServerProbe {
     ZKClientConfig config = clients.config();
     boolean encrypted = config.getBoolean(ZKClientConfig.SECURE_CLIENT);
     this.tls = clients.isGiven() ? Tls.UNTOLD : encrypted ? Tls.ON : Tls.OFF;
-    this.asAddressed =
-        new ServerWords(patience, encrypted ? ServerWords.encryptedAs(config) : Socket::new);
-    this.otherwise =
-        new ServerWords(patience, encrypted ? Socket::new : ServerWords.encryptedInVain());
+    this.asAddressed = new ServerWords(
+        patience, ticker, encrypted ? ServerWords.encryptedAs(config) : ServerWords.PLAIN);
+    this.otherwise = new ServerWords(
+        patience, ticker, encrypted ? ServerWords.PLAIN : ServerWords.encryptedInVain());
     this.mostNanos = patience.multipliedBy(MOST).toNanos();
   }
 

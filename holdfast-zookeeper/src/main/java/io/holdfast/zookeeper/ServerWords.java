@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.zookeeper;
 
+import io.holdfast.Ticker;
 import io.holdfast.spi.DaemonThread;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -23,6 +24,7 @@ import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509TrustManager;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.ClientX509Util;
+import org.apache.zookeeper.common.SSLContextAndOptions;
 import org.apache.zookeeper.common.X509Exception;
 
 /**
@@ -32,32 +34,38 @@ import org.apache.zookeeper.common.X509Exception;
 final class ServerWords {
   private static final int MOST_BYTES = 65_536;
 
+  /** What is sent is what the server reads. */
+  static final Sockets PLAIN = (connected, host, port) -> connected;
+
   private final Duration patience;
+  private final Ticker ticker;
   private final Sockets sockets;
 
-  /** Makes sockets that are not connected. */
+  /** Makes what is spoken through out of a socket that is connected. */
   @FunctionalInterface
   interface Sockets {
-    Socket make() throws IOException;
+    Socket over(Socket connected, String host, int port) throws IOException;
   }
 
-  /** Waits so long for a connection, and again for each piece of an answer. */
-  ServerWords(Duration patience, Sockets sockets) {
+  /** Waits so long for a connection, and again for the whole of an answer. */
+  ServerWords(Duration patience, Ticker ticker, Sockets sockets) {
     this.patience = patience;
+    this.ticker = ticker;
     this.sockets = sockets;
   }
 
   /** Servers answer their words behind TLS, too: whom we trust, and what we show, is as on the client's own connections. */
   static Sockets encryptedAs(ZKClientConfig client) {
-    return () -> {
+    return (connected, host, port) -> {
       try (ClientX509Util tls = new ClientX509Util()) {
-        SSLSocket socket = tls.createSSLContextAndOptions(client).createSSLSocket();
+        SSLContextAndOptions configured = tls.createSSLContextAndOptions(client);
+        SSLParameters parameters = parameters(configured);
         if (client.getBoolean(tls.getSslHostnameVerificationEnabledProperty(), true)) {
           // ZooKeeper leaves it to Netty to compare the host with the certificate
-          SSLParameters parameters = socket.getSSLParameters();
           parameters.setEndpointIdentificationAlgorithm("HTTPS");
-          socket.setSSLParameters(parameters);
         }
+        SSLSocket socket = over(connected, host, port, configured.getSSLContext());
+        socket.setSSLParameters(parameters);
         return socket;
       } catch (X509Exception e) {
         throw new IOException("TLS as it is configured does not work", e);
@@ -65,16 +73,28 @@ final class ServerWords {
     };
   }
 
+  /** ZooKeeper's client shows how its sockets are configured only in one that it makes. */
+  private static SSLParameters parameters(SSLContextAndOptions configured) throws IOException {
+    try (SSLSocket unused = configured.createSSLSocket()) {
+      return unused.getSSLParameters();
+    }
+  }
+
+  private static SSLSocket over(Socket connected, String host, int port, SSLContext tls)
+      throws IOException {
+    return (SSLSocket) tls.getSocketFactory().createSocket(connected, host, port, true);
+  }
+
   /**
    * Sockets that tell a server that speaks TLS from one that does not: the handshake ends with a {@link CertificateException} as
    * soon as the server shows what it has. Nothing is sent over them.
    */
   static Sockets encryptedInVain() {
-    return () -> {
+    return (connected, host, port) -> {
       try {
         SSLContext tls = SSLContext.getInstance("TLS");
         tls.init(null, new TrustManager[] {new NoTrust()}, null);
-        return tls.getSocketFactory().createSocket();
+        return over(connected, host, port, tls);
       } catch (GeneralSecurityException e) {
         throw new IOException("this JDK has no TLS", e);
       }
@@ -137,15 +157,16 @@ final class ServerWords {
     String host = server.substring(0, colon).replace("[", "").replace("]", "");
     int port = Integer.parseInt(server.substring(colon + 1));
     int millis = (int) patience.toMillis();
-    try (Socket socket = sockets.make()) {
-      socket.connect(new InetSocketAddress(host, port), millis);
-      socket.setSoTimeout(millis);
-      socket.getOutputStream().write(word.getBytes(StandardCharsets.US_ASCII));
-      return read(socket.getInputStream());
+    try (Socket connected = new LimitedSocket(patience, ticker)) {
+      connected.connect(new InetSocketAddress(host, port), millis);
+      try (Socket socket = sockets.over(connected, host, port)) {
+        socket.getOutputStream().write(word.getBytes(StandardCharsets.US_ASCII));
+        return read(socket.getInputStream());
+      }
     }
   }
 
-  /** Reads until the server hangs up, or has been silent for too long after it has said something. */
+  /** Reads until the server hangs up, or its time is over and it has said something. */
   private static String read(InputStream from) throws IOException {
     ByteArrayOutputStream said = new ByteArrayOutputStream();
     byte[] piece = new byte[4096];

@@ -5,7 +5,6 @@ import io.holdfast.spi.DurationText;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.Finding.Level;
 import io.holdfast.spi.Grant;
-import java.net.Socket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -68,7 +67,10 @@ final class ZooKeeperDoctor {
                 "holdfast.tls=true wherever the network is not yours alone")));
     ServerWords words = new ServerWords(
         PATIENCE,
-        encrypted ? ServerWords.encryptedAs(link.handle().getClientConfig()) : Socket::new);
+        context.runtime().ticker(),
+        encrypted
+            ? ServerWords.encryptedAs(link.handle().getClientConfig())
+            : ServerWords.PLAIN);
     for (String server : ServerWords.servers(clients.servers())) {
       all = all.thenCombine(server(words, server), ZooKeeperDoctor::joined);
     }
