@@ -106,7 +106,10 @@ final class FirstContact {
     return onlyLooks ? existingRoot(link) : root(link);
   }
 
-  /** How long an ensemble that has no leader just now is waited for, from then on: most elections take less. */
+  /**
+   * How long an ensemble that has no leader just now is waited for before it is looked at again: most elections take
+   * less.
+   */
   private long healWithinNanos() {
     Duration request = runtime.requestTimeout();
     Duration whole = request.multipliedBy(2);
@@ -116,7 +119,7 @@ final class FirstContact {
 
   /** Ends the contact if no connection can come now. While a server serves, it may come yet. Called on the timer. */
   private void lookWhy(CompletableFuture<@Nullable Void> made) {
-    if (session.first().isDone() || made.isDone()) {
+    if (isOver(made)) {
       return;
     }
     Moment asked = runtime.ticker().now();
@@ -128,19 +131,36 @@ final class FirstContact {
       Map<String, ConnectionTrouble> troubles,
       Moment asked,
       CompletableFuture<@Nullable Void> made) {
-    StoreException failure = ConnectionTrouble.failure(troubles);
-    if (troubles.values().stream().anyMatch(ConnectionTrouble::mayHeal)) {
-      long left = healWithinNanos() - runtime.ticker().elapsedNanos(asked);
-      runtime.scheduler().schedule(() -> fail(failure, made), left);
+    boolean mayHeal = troubles.values().stream().anyMatch(ConnectionTrouble::mayHeal);
+    long left = mayHeal ? healWithinNanos() - runtime.ticker().elapsedNanos(asked) : 0;
+    if (left > 0) {
+      runtime.scheduler().schedule(() -> lookAgain(made), left);
     } else {
-      fail(failure, made);
+      fail(troubles, made);
     }
   }
 
+  /**
+   * Ends the contact if no connection can come now either. What was seen before may be over: a server may serve to which
+   * ZooKeeper's client has not come back yet. Called on the timer.
+   */
+  private void lookAgain(CompletableFuture<@Nullable Void> made) {
+    if (isOver(made)) {
+      return;
+    }
+    Link.unasked(probe.look().thenAccept(seen -> seen.ifPresent(troubles -> fail(troubles, made))));
+  }
+
+  /** A store that was closed meanwhile asks its servers no more. */
+  private boolean isOver(CompletableFuture<@Nullable Void> made) {
+    return session.first().isDone() || made.isDone() || session.isClosing();
+  }
+
   /** Not if a connection has come meanwhile: then it depends on what that is good for. */
-  private void fail(StoreException failure, CompletableFuture<@Nullable Void> made) {
+  private void fail(
+      Map<String, ConnectionTrouble> troubles, CompletableFuture<@Nullable Void> made) {
     if (!session.first().isDone()) {
-      made.completeExceptionally(failure);
+      made.completeExceptionally(ConnectionTrouble.failure(troubles));
     }
   }
 

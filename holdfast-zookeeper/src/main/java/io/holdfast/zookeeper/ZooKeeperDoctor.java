@@ -68,9 +68,7 @@ final class ZooKeeperDoctor {
     ServerWords words = new ServerWords(
         PATIENCE,
         context.runtime().ticker(),
-        encrypted
-            ? ServerWords.encryptedAs(link.handle().getClientConfig())
-            : ServerWords.PLAIN);
+        encrypted ? ServerWords.encryptedAs(link.handle().getClientConfig()) : ServerWords.PLAIN);
     for (String server : ServerWords.servers(clients.servers())) {
       all = all.thenCombine(server(words, server), ZooKeeperDoctor::joined);
     }
