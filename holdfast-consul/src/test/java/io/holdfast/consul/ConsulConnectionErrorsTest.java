@@ -2,7 +2,10 @@
 package io.holdfast.consul;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.Holdfast;
+import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.Finding;
@@ -22,6 +25,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
@@ -330,6 +334,47 @@ class ConsulConnectionErrorsTest {
           "consuls://" + at(silent) + "?holdfast.connect-timeout=100ms",
           Reason.UNREACHABLE,
           "HTTP connect timed out: 127.0.0.1:PORT" + SILENT);
+    }
+  }
+
+  /** The first question is asked again, but not once the store is closed: on clocks that stand still it had no end otherwise. */
+  @Test
+  void silentServer_isAskedNoMoreOnceTheStoreIsClosed() throws IOException {
+    StoreRuntime real = engine.runtime();
+    try (WrongServer silent = WrongServer.silent();
+        LockStore store = ConsulStore.at(StoreAddress.parse("consul://" + at(silent) + PATIENT))) {
+      store.start(
+          new StoreRuntime(
+              real.client(),
+              new StillTicker(),
+              real.scheduler(),
+              real.random(),
+              Duration.ofMillis(300),
+              real.callerWaits()),
+          engine);
+      CompletionStage<Boolean> contact = store.connect().thenApply(seen -> true);
+      Await.until("it is asked again", () -> silent.connections() > 1);
+      store.close();
+      assertThat(Await.failure(contact)).hasMessageContaining("request timed out");
+    }
+  }
+
+  /**
+   * Connections to an agent that does not answer, where a try is the first contact: the store asks again while the time of three
+   * requests has not passed, and is not told that the engine has given up after one.
+   */
+  @Test
+  void silentServer_thatATryMeetsFirst_isAskedThreeTimesAtMost() throws IOException {
+    try (WrongServer silent = WrongServer.silent()) {
+      try (Holdfast holdfast = Holdfast.builder()
+          .store("consul://" + at(silent) + PATIENT)
+          .requestTimeout(Duration.ofMillis(500))
+          .connectLazily()
+          .build()) {
+        assertThatThrownBy(() -> holdfast.lock("job").tryAcquire())
+            .isInstanceOf(StoreUnavailableException.class);
+      }
+      assertThat(silent.connections()).isLessThanOrEqualTo(3);
     }
   }
 
