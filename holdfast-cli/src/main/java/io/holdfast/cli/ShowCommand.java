@@ -5,6 +5,7 @@ import io.holdfast.Holdfast;
 import io.holdfast.LockInfo;
 import io.holdfast.Ticker;
 import io.holdfast.Waiters;
+import io.holdfast.spi.LockStore;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -40,9 +41,10 @@ final class ShowCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Messages messages = verbosity.messages();
-    try (Holdfast holdfast = store.chooseToLook(messages).look()) {
+    LockStore opened = store.chooseToLook(messages).existing();
+    try (Holdfast holdfast = StoreChoice.patient().store(opened).build()) {
       Optional<LockInfo> found = holdfast.admin().inspect(name);
-      LockInfo info = found.orElseGet(() -> free(name));
+      LockInfo info = found.orElseGet(() -> free(name, opened.waitersOfFreeLock()));
       if (json) {
         Output.print(Json.write(LockView.json(info)));
       } else if (found.isEmpty()) {
@@ -55,14 +57,8 @@ final class ShowCommand implements Callable<Integer> {
     }
   }
 
-  private static LockInfo free(String name) {
+  private static LockInfo free(String name, Waiters waiters) {
     return new LockInfo(
-        name,
-        Optional.empty(),
-        Optional.empty(),
-        Duration.ZERO,
-        0,
-        Optional.empty(),
-        Waiters.exactly(0));
+        name, Optional.empty(), Optional.empty(), Duration.ZERO, 0, Optional.empty(), waiters);
   }
 }

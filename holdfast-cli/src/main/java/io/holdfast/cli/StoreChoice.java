@@ -38,13 +38,14 @@ record StoreChoice(String uri, List<String> warnings, boolean isOurs) {
     warnings = List.copyOf(warnings);
   }
 
-  /**
-   * Connects in order to look: with more patience than a lock can have, since a person waits. Nothing is created. As long as the
-   * default file is not there, no locks are: an empty store stands for it.
-   */
+  /** Connects in order to look: with more patience than a lock can have, since a person waits. Nothing is created. */
   Holdfast look() {
-    LockStore store = Stores.openExisting(isYetToCome() ? "memory:" : uri);
-    return patient().store(store).build();
+    return patient().store(existing()).build();
+  }
+
+  /** The store for a command that only looks. As long as the default file is not there, no locks are: an empty store stands for it. */
+  LockStore existing() {
+    return Stores.openExisting(isYetToCome() ? "memory:" : uri);
   }
 
   /** Begins a client whose caller is a person that waits, and not a lock that ends. */

@@ -167,6 +167,9 @@ class CommandsTest {
         .endsWith("\"waiters\": null, \"waitersAtLeast\": 0}\n");
     assertThat(exitedStdout(processes.holdfast("ls", "--json")))
         .endsWith("\"waiters\": null, \"waitersAtLeast\": 0}]\n");
+    Job free = processes.holdfast("show", "--json", "free");
+    assertThat(free.exitCode()).as(free::toString).isEqualTo(1);
+    assertThat(free.stdout()).endsWith("\"waiters\": null, \"waitersAtLeast\": 0}\n");
     processes.holdfast("run", "--fair", "jobs", "true");
     Await.until(
         "it waits",

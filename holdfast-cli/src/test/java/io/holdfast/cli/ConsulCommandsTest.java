@@ -54,6 +54,14 @@ class ConsulCommandsTest {
         .contains("10 s to 24 h, lock-delay 15 s");
   }
 
+  /** Consul knows no waiters: none is no number that could be told. */
+  @Test
+  void waitersOfAFreeLock_areUnknown() {
+    Job show = commands().holdfast("show", "--json", "free");
+    assertThat(show.exitCode()).as(show::toString).isEqualTo(1);
+    assertThat(show.stdout()).endsWith("\"waiters\": null, \"waitersAtLeast\": 0}\n");
+  }
+
   @Test
   void run_withoutAServer_is69() {
     new Commands(processes, "consul://:secret@127.0.0.1:" + ServerProcess.freePort())

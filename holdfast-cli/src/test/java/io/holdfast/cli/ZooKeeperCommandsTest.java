@@ -55,6 +55,14 @@ class ZooKeeperCommandsTest {
         .contains("warning  access: ");
   }
 
+  @Test
+  void waitersOfAFreeLock_areCounted() {
+    assertThat(commands().holdfast("run", "first", "true").exitCode()).isZero();
+    Job show = commands().holdfast("show", "--json", "free");
+    assertThat(show.exitCode()).as(show::toString).isEqualTo(1);
+    assertThat(show.stdout()).endsWith("\"waiters\": 0, \"waitersAtLeast\": 0}\n");
+  }
+
   /** A misspelt root is told, as a misspelt path of a file is. */
   @ParameterizedTest
   @ValueSource(strings = {"ls", "show lock", "release --force --yes lock"})

@@ -5,6 +5,7 @@ import io.holdfast.Guarantee;
 import io.holdfast.Guarantees;
 import io.holdfast.LockInfo;
 import io.holdfast.Moment;
+import io.holdfast.Waiters;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
@@ -328,6 +329,11 @@ public final class MemoryStore implements LockStore {
   @Override
   public CompletionStage<Optional<LockInfo>> inspect(LockKey key) {
     return CompletableFuture.completedFuture(database.describe(key));
+  }
+
+  @Override
+  public Waiters waitersOfFreeLock() {
+    return Waiters.exactly(0);
   }
 
   @Override

@@ -3,6 +3,7 @@ package io.holdfast.spi;
 
 import io.holdfast.Guarantees;
 import io.holdfast.LockInfo;
+import io.holdfast.Waiters;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -114,6 +115,15 @@ public interface LockStore extends AutoCloseable {
    * @return what there is to know; empty if it is neither taken nor waited for
    */
   CompletionStage<Optional<LockInfo>> inspect(LockKey name);
+
+  /**
+   * Says what is known of the waiters of a lock of which {@link #inspect} returns nothing. No I/O.
+   *
+   * @return exactly none if the store knows all waiters; else, as by default, that there may be some
+   */
+  default Waiters waitersOfFreeLock() {
+    return Waiters.atLeast(0);
+  }
 
   /**
    * Lists a part of the taken and awaited locks, in any order. One that is taken or awaited for as long as the listing goes on is

@@ -4,6 +4,7 @@ package io.holdfast.etcd;
 import io.etcd.jetcd.Client;
 import io.holdfast.Guarantees;
 import io.holdfast.LockInfo;
+import io.holdfast.Waiters;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
@@ -224,6 +225,11 @@ public final class EtcdStore implements LockStore {
   @Override
   public CompletionStage<Optional<LockInfo>> inspect(LockKey name) {
     return started().admin().inspect(name);
+  }
+
+  @Override
+  public Waiters waitersOfFreeLock() {
+    return Waiters.exactly(0);
   }
 
   @Override

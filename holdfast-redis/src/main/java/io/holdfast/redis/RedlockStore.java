@@ -4,6 +4,7 @@ package io.holdfast.redis;
 import io.holdfast.Guarantee;
 import io.holdfast.Guarantees;
 import io.holdfast.LockInfo;
+import io.holdfast.Waiters;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
@@ -314,6 +315,11 @@ public final class RedlockStore implements LockStore {
   @Override
   public CompletionStage<Optional<LockInfo>> inspect(LockKey name) {
     return started().admin().inspect(name);
+  }
+
+  @Override
+  public Waiters waitersOfFreeLock() {
+    return Waiters.exactly(0);
   }
 
   @Override

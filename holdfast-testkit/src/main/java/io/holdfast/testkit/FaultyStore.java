@@ -4,6 +4,7 @@ package io.holdfast.testkit;
 import io.holdfast.Guarantees;
 import io.holdfast.LockInfo;
 import io.holdfast.LossReason;
+import io.holdfast.Waiters;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
@@ -142,6 +143,11 @@ public final class FaultyStore implements LockStore {
   @Override
   public CompletionStage<Optional<LockInfo>> inspect(LockKey name) {
     return send(Verb.LOOK, () -> store.inspect(name));
+  }
+
+  @Override
+  public Waiters waitersOfFreeLock() {
+    return store.waitersOfFreeLock();
   }
 
   @Override

@@ -3,6 +3,7 @@ package io.holdfast.testkit;
 
 import io.holdfast.Guarantees;
 import io.holdfast.LockInfo;
+import io.holdfast.Waiters;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
@@ -86,6 +87,11 @@ class ForwardingStore implements LockStore {
   @Override
   public CompletionStage<Optional<LockInfo>> inspect(LockKey name) {
     return to.inspect(name);
+  }
+
+  @Override
+  public Waiters waitersOfFreeLock() {
+    return to.waitersOfFreeLock();
   }
 
   @Override

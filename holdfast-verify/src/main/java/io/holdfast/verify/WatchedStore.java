@@ -5,6 +5,7 @@ import io.holdfast.Guarantees;
 import io.holdfast.LockInfo;
 import io.holdfast.LossReason;
 import io.holdfast.Ticker;
+import io.holdfast.Waiters;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
@@ -148,6 +149,11 @@ final class WatchedStore implements LockStore {
   @Override
   public CompletionStage<Optional<LockInfo>> inspect(LockKey name) {
     return store.inspect(name);
+  }
+
+  @Override
+  public Waiters waitersOfFreeLock() {
+    return store.waitersOfFreeLock();
   }
 
   @Override

@@ -3,6 +3,7 @@ package io.holdfast.zookeeper;
 
 import io.holdfast.Guarantees;
 import io.holdfast.LockInfo;
+import io.holdfast.Waiters;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
@@ -280,6 +281,11 @@ public final class ZooKeeperStore implements LockStore {
   @Override
   public CompletionStage<Optional<LockInfo>> inspect(LockKey name) {
     return started().admin().inspect(name);
+  }
+
+  @Override
+  public Waiters waitersOfFreeLock() {
+    return Waiters.exactly(0);
   }
 
   @Override

@@ -14,6 +14,7 @@ import io.holdfast.Guarantees;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
+import io.holdfast.spi.LockStore;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.Set;
@@ -52,6 +53,16 @@ abstract class DeclarationsContract extends Contract {
     guarantees
         .given()
         .forEach(each -> assertFalse(String.valueOf(refused.getMessage()).contains(each.name())));
+  }
+
+  /** A store that does not know all waiters of a lock that is taken knows no more of those of a free one. */
+  @Test
+  void waitersOfFreeLock_areAsKnownAsThoseOfATakenOne() throws Exception {
+    try (Hold hold = client().lock(name, LONG).acquire();
+        LockStore other = store().open()) {
+      assertEquals(inStore().orElseThrow().waiters(), other.waitersOfFreeLock());
+      assertTrue(hold.release());
+    }
   }
 
   /** {@code fair} works where it is declared; elsewhere it is refused as soon as it is named, before anything is asked. */
