@@ -243,6 +243,10 @@ public final class StoreAddress {
     String text = question < 0 ? url : url.substring(0, question);
     text = PASSWORD.matcher(text).replaceAll("$1***");
     int authority = text.indexOf("//");
+    if (authority < 0 && url.indexOf('@') >= 0 && !isFile()) {
+      // where a password ends in what is no address cannot be told
+      return scheme + ":***";
+    }
     int colon = authority < 0 ? -1 : text.indexOf(':', authority);
     if (colon >= 0 && question >= 0 && mayCutAPassword(question)) {
       // what is before the colon may be a secret too, and the host cannot be told
@@ -252,6 +256,11 @@ public final class StoreAddress {
     return authority >= 0 && at > authority
         ? text.substring(0, authority + 2) + text.substring(at + 1)
         : text;
+  }
+
+  /** Whether the address is a path, or the name of something in this process: then it has no password. */
+  private boolean isFile() {
+    return scheme.endsWith("sqlite") || scheme.equals("memory");
   }
 
   /** Whether a question mark may stand in a password: then what is before it is no host and port. */

@@ -47,6 +47,18 @@ class StoreAddressTest {
     assertThat(StoreAddress.parse(uri).toString()).doesNotContain("s3cret").contains("host");
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"redis:user:s3cret@host", "etcd:u:s3cret?x@host", "jdbc:mysql:u:s3cret@h"})
+  void toString_withoutSlashes_showsNoSecret(String uri) {
+    StoreAddress address = StoreAddress.parse(uri);
+    assertThat(address.toString()).isEqualTo(address.scheme() + ":***");
+  }
+
+  @Test
+  void toString_showsAPathWithAnAt() {
+    assertThat(StoreAddress.parse("sqlite:a@b.db").toString()).isEqualTo("sqlite:a@b.db");
+  }
+
   @Test
   void toString_showsTheHost_thoughTheUserHasAnAt() {
     assertThat(StoreAddress.parse(
