@@ -341,20 +341,22 @@ class ConsulConnectionErrorsTest {
   @Test
   void silentServer_isAskedNoMoreOnceTheStoreIsClosed() throws IOException {
     StoreRuntime real = engine.runtime();
-    try (WrongServer silent = WrongServer.silent();
-        LockStore store = ConsulStore.at(StoreAddress.parse("consul://" + at(silent) + PATIENT))) {
-      store.start(
-          new StoreRuntime(
-              real.client(),
-              new StillTicker(),
-              real.scheduler(),
-              real.random(),
-              Duration.ofMillis(300),
-              real.callerWaits()),
-          engine);
-      CompletionStage<Boolean> contact = store.connect().thenApply(seen -> true);
-      Await.until("it is asked again", () -> silent.connections() > 1);
-      store.close();
+    try (WrongServer silent = WrongServer.silent()) {
+      CompletionStage<Boolean> contact;
+      try (LockStore store =
+          ConsulStore.at(StoreAddress.parse("consul://" + at(silent) + PATIENT))) {
+        store.start(
+            new StoreRuntime(
+                real.client(),
+                new StillTicker(),
+                real.scheduler(),
+                real.random(),
+                Duration.ofMillis(300),
+                real.callerWaits()),
+            engine);
+        contact = store.connect().thenApply(seen -> true);
+        Await.until("it is asked again", () -> silent.connections() > 1);
+      }
       assertThat(Await.failure(contact)).hasMessageContaining("request timed out");
     }
   }
