@@ -67,7 +67,7 @@ class ZooKeeperCommandsTest {
   @ParameterizedTest
   @ValueSource(strings = {"ls", "show lock", "release --force --yes lock"})
   void rootThatIsNotThere_is69(String line) {
-    String[] words = line.split(" ");
+    String[] words = line.split(" ", -1);
     Job job = misspelt().holdfast(words[0], Arrays.copyOfRange(words, 1, words.length));
     assertThat(job.exitCode()).as(job::toString).isEqualTo(69);
     assertThat(job.stdout()).isEmpty();

@@ -48,7 +48,8 @@ class StoreAddressTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"redis:user:s3cret@host", "etcd:u:s3cret?x@host", "jdbc:mysql:u:s3cret@h"})
+  @ValueSource(
+      strings = {"redis:user:s3cret@host", "etcd:u:s3cret?x@host", "jdbc:mysql:u:s3cret@h"})
   void toString_withoutSlashes_showsNoSecret(String uri) {
     StoreAddress address = StoreAddress.parse(uri);
     assertThat(address.toString()).isEqualTo(address.scheme() + ":***");
