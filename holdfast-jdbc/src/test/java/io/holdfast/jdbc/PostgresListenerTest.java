@@ -264,7 +264,7 @@ class PostgresListenerTest {
 
   /** The server's queue of messages can be full; then whoever speaks fails, and a release must not. */
   @Test
-  @Warns("its queue of notifications is full")
+  @Warns("queue of notifications is full")
   void fullQueue_stopsNoRelease() throws Exception {
     try (SqlServer server = PostgresServer.with();
         Client holder = new Client(SqlUnderTest.uri(server, RARELY), Ticker.system()).connect();

@@ -176,7 +176,7 @@ class FaultyStoreTest {
   void loseHold_ofNothing_isAnError() {
     assertThatThrownBy(() -> faults.loseHold("name"))
         .isInstanceOf(AssertionError.class)
-        .hasMessageContaining("nobody holds");
+        .hasMessageContaining("no client holds");
     FaultyStore theirs = started("d".repeat(32));
     Await.value(theirs.attempt(claim("d".repeat(32), 1), Mode.TRY, later()));
     assertThatThrownBy(() -> faults.evict("name"))

@@ -63,7 +63,7 @@ class ZooKeeperDoctorTest {
     assertFound(all, Level.OK, "server " + server.address(), server.version() + ", standalone");
     assertFound(all, Level.WARNING, "ensemble", "one server");
     assertFound(all, Level.WARNING, "encryption", "none");
-    assertFound(all, Level.WARNING, "access", "anybody");
+    assertFound(all, Level.WARNING, "access", "every client");
     assertFound(all, Level.OK, "session", "enough for leases of 30 s");
     assertFound(all, Level.OK, "root", root);
     assertFound(all, Level.OK, "permissions", "made and deleted");
@@ -110,7 +110,7 @@ class ZooKeeperDoctorTest {
     setPermissions(ZooDefs.Perms.READ | ZooDefs.Perms.CREATE);
     List<Finding> filler = look("zookeeper://" + server.address() + root);
     assertFound(filler, Level.PROBLEM, "permissions", "cannot delete nodes below " + root);
-    assertFound(filler, Level.WARNING, "access", "anybody");
+    assertFound(filler, Level.WARNING, "access", "every client");
   }
 
   private void makeRoot(int permissions) throws Exception {
