@@ -14,11 +14,13 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Set;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A try that is the first contact, and that meets no server: when the client is closed, nothing connects any more. */
 @Timeout(120)
+@Tag("stores")
 class FirstTryTest {
   /** ZooKeeper's client, Curator, and the questions that a store asks by itself. */
   private static final Pattern CONNECTS =
@@ -52,12 +54,11 @@ class FirstTryTest {
     tryAt(ServerProcess.freePort());
   }
 
-  /** ZooKeeper's client connects, and each look at the server with TLS and without. */
   @Test
   void silentServer() throws IOException {
     try (WrongServer silent = WrongServer.silent()) {
       tryAt(silent.port());
-      assertThat(silent.connections()).isLessThanOrEqualTo(10);
+      assertThat(silent.connections()).isPositive();
     }
   }
 }
