@@ -105,7 +105,11 @@ final class Misuse {
   /** A word, unless it is an address, which may hold a password. */
   private static String shown(String word) {
     int address = word.indexOf("://");
-    return address < 0 ? word : word.substring(0, address) + "://...";
+    if (address >= 0) {
+      return word.substring(0, address) + "://...";
+    }
+    int scheme = word.indexOf(':');
+    return scheme >= 0 && scheme < word.indexOf('@') ? word.substring(0, scheme) + ":..." : word;
   }
 
   /** An option without its value. */

@@ -281,6 +281,8 @@ final class Supervisor implements Child {
         }
       }
     }
+    // so that the watcher, should we be killed now, signals no other group that has the number by then
+    write(orders, "ended");
     return status;
   }
 
@@ -313,7 +315,10 @@ final class Supervisor implements Child {
       } else {
         // The watcher, which may not have come to read its script yet, removes the folder.
         write(orders, "done");
-        if (!watcher.ends(WATCHER_END)) {
+        if (watcher.ends(WATCHER_END)) {
+          // it may have ended before, or never begun
+          remove(folder);
+        } else {
           endWatcher();
         }
       }

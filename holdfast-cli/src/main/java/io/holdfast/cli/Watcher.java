@@ -73,7 +73,7 @@ final class Watcher implements AutoCloseable {
       for (String line = lines.readLine(); line != null; line = lines.readLine()) {
         said(line, whenReady);
       }
-    } catch (IOException e) {
+    } catch (IOException | NumberFormatException e) {
       System.getLogger("io.holdfast.cli")
           .log(
               System.Logger.Level.WARNING,

@@ -138,13 +138,34 @@ look_for_supervisor() {
   [ "${2-}" != "$$" ] || supervisor=$$
 }
 
+# end_group GRACE GROUP NUMBER END: SIGTERM now, SIGKILL when GRACE is over, or the time until END.
+end_group() {
+  # The group that setsid(1) makes may not be there yet; the process that will be it, is.
+  looks=50
+  until [ "$looks" = 0 ] || kill -s 0 -- "-$2" || ! kill -s 0 "$2"; do
+    nap 0.1
+    looks=$((looks - 1))
+  done
+  kill -s TERM -- "-$2"
+  look_for_supervisor "$3"
+  kill -s CONT -- "-$2" ${supervisor:+"$supervisor"}
+  tenths=$1
+  while [ "$tenths" -gt 0 ] && has_time_until "$4" && kill -s 0 -- "-$2"; do
+    nap 0.1
+    tenths=$((tenths - 1))
+  done
+  kill -s KILL -- "-$2"
+  look_for_supervisor "$3"
+  [ -z "$supervisor" ] || kill -s CONT "$supervisor"
+}
+
 # watch DIR GRACE GROUP STOP WORKFILE NUMBER: passes signals on; STOP is the signal that stops the group, NUMBER that of
 # this process. In a group of its own too, so that a SIGKILL to holdfast's group does not reach it, and deaf to the terminal.
 watch_group() {
   trap '' HUP INT QUIT TERM TSTP TTIN TTOU
   exec 7<&- 9<&-
   echo "watcher $6" >&4
-  begun='' early='' end=''
+  begun='' early='' end='' over=''
   while IFS= read -r order <&8; do
     case $begun$order in
       *done)
@@ -152,6 +173,7 @@ watch_group() {
         rm -rf "$1"
         exit 0
         ;;
+      *ended) over=yes ;;
       *until*)
         end=${order#until }
         echo told >&4
@@ -177,23 +199,8 @@ watch_group() {
   done
   exec 6>&-
   rm -rf "$1"
-  # The group that setsid(1) makes may not be there yet; the process that will be it, is.
-  looks=50
-  until [ "$looks" = 0 ] || kill -s 0 -- "-$3" || ! kill -s 0 "$3"; do
-    nap 0.1
-    looks=$((looks - 1))
-  done
-  kill -s TERM -- "-$3"
-  look_for_supervisor "$6"
-  kill -s CONT -- "-$3" ${supervisor:+"$supervisor"}
-  tenths=$2
-  while [ "$tenths" -gt 0 ] && has_time_until "$end" && kill -s 0 -- "-$3"; do
-    nap 0.1
-    tenths=$((tenths - 1))
-  done
-  kill -s KILL -- "-$3"
-  look_for_supervisor "$6"
-  [ -z "$supervisor" ] || kill -s CONT "$supervisor"
+  # What has ended is sent no signal: its number may be another group's.
+  [ -n "$over" ] || end_group "$2" "$3" "$6" "$end"
   [ -n "$5" ] || exit 0
   looks=600
   until is_gone "-$3" && is_gone "$3"; do
@@ -275,7 +282,8 @@ supervise() {
   trap '' HUP INT QUIT TERM
   leave_for_command "$@" 2>&5 4>&- 5>&- &
   child=$!
-  watch_group "$1" "$2" "$child" TSTP "$4" "$BASHPID" </dev/null >/dev/null 5>&- &
+  # Expanded in the watcher itself; bash 3 has no BASHPID.
+  watch_group "$1" "$2" "$child" TSTP "$4" "${BASHPID:-$(exec sh -c 'echo "$PPID"')}" </dev/null >/dev/null 5>&- &
   exec 5>&- 4>&- 6>&- 7<&- 8<&- 9<&-
   dir=$1 owner=$3
   # bash leaves a script in an fg whose job has died of SIGINT, whatever the script does with that signal; its status is the command's

@@ -284,6 +284,7 @@ class CommandsTest {
         "run -nz d1 -- true | no option \"-z\" ('holdfast run --help' tells more)",
         "show --jsn | no option \"--jsn\"; did you mean --json?",
         "ls a redis://:secret@h | unexpected argument \"redis://...\" ('holdfast ls --help' tells more)",
+        "ls a redis:me:secret@h | unexpected argument \"redis:...\" ('holdfast ls --help' tells more)",
         "ls --stoer=redis://:secret@h | no option \"--stoer\"; did you mean --store?",
         "ls a b | unexpected argument \"b\" ('holdfast ls --help' tells more)",
         "run | no NAME of a lock; write holdfast run NAME -- COMMAND",

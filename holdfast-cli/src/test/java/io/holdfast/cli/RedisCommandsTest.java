@@ -3,9 +3,11 @@ package io.holdfast.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.Ticker;
 import io.holdfast.testkit.process.ServerProcess;
 import io.holdfast.testkit.process.Tunnel;
 import java.net.URI;
+import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -57,39 +59,59 @@ class RedisCommandsTest {
   @Test
   void killed_beforeTheFirstRenewal_theNextBeginsWhenTheCommandHasEnded() {
     processes.use("redis");
+    int round = 0;
+    while (!isKilledBeforeTheFirstRenewal("lock" + round)) {
+      round++;
+      assertThat(round).as("rounds that came too late to show anything").isLessThan(4);
+    }
+  }
+
+  /** False if the waiters were not heard of for so long that they may have lost their places, or most of their leases. */
+  private boolean isKilledBeforeTheFirstRenewal(String lock) {
     String[] store = processes.store().split("[?]", -1);
+    Job second;
+    Job third;
+    boolean isInTime;
     try (Tunnel tunnel = new Tunnel(URI.create(store[0]).getPort())) {
-      Job first = processes.holdfast(
-          "run", "lock", "sh", "-c", "echo $$ >first.pid; until [ -e go ]; do sleep 0.05; done");
-      processes.pid("first.pid");
+      String waits = "echo $$ >L.pid; until [ -e L.go ]; do sleep 0.05; done".replace("L", lock);
+      Job first = processes.holdfast("run", lock, "sh", "-c", waits);
+      processes.pid(lock + ".pid");
       String trapped = "trap '' TERM; " + Processes.HOLDFAST_OF_COMMAND
-          + "; kill -s KILL $holdfast; while :; do echo trapped >>log; sleep 0.02; done";
-      Job second = processes.holdfast(
+          + "; kill -s KILL $holdfast; while :; do echo trapped >>" + lock
+          + ".log; sleep 0.02; done";
+      second = processes.holdfast(
           Map.of("HOLDFAST_STORE", "redis://127.0.0.1:" + tunnel.port() + "?" + store[1]),
           "run",
           "--fair",
-          "lock",
+          lock,
           "sh",
           "-c",
           trapped);
-      awaitWaiters(1);
-      Job third =
-          processes.holdfast("run", "--fair", "lock", "sh", "-c", "echo next >>log; sleep 1");
-      awaitWaiters(2);
+      awaitWaiters(lock, 1);
+      third = processes.holdfast(
+          "run", "--fair", lock, "sh", "-c", "echo next >>" + lock + ".log; sleep 1");
+      awaitWaiters(lock, 2);
+      long before = Ticker.system().nanos();
       tunnel.stallRequests();
-      processes.touch("go");
+      processes.touch(lock + ".go");
       assertThat(first.exitCode()).as(first::toString).isZero();
-      assertThat(second.exitCode()).as(second::toString).isEqualTo(137);
-      assertThat(third.exitCode()).as(processes::everything).isZero();
+      isInTime = Ticker.system().nanos() - before < Duration.ofMillis(1500).toNanos();
+      if (isInTime) {
+        assertThat(second.exitCode()).as(second::toString).isEqualTo(137);
+        assertThat(third.exitCode()).as(processes::everything).isZero();
+        assertThat(processes.read(lock + ".log").lines()).contains("trapped").endsWith("next");
+      }
     }
-    assertThat(processes.read("log").lines()).contains("trapped").endsWith("next");
+    // once the tunnel is closed
+    second.exitCode();
+    third.exitCode();
+    return isInTime;
   }
 
-  private void awaitWaiters(int count) {
+  private void awaitWaiters(String lock, int count) {
     Await.until(
         count + " wait",
-        () ->
-            processes.answered("show", "--json", "lock").stdout().contains("\"waiters\": " + count),
+        () -> processes.answered("show", "--json", lock).stdout().contains("\"waiters\": " + count),
         processes::everything);
   }
 

@@ -253,6 +253,23 @@ class SupervisorTest {
     assertThat(said).isEqualTo("parent\n<>\n");
   }
 
+  /** Its number may be another group's once the command has ended. */
+  @ParameterizedTest
+  @ValueSource(strings = {"bash", "sh"})
+  void watchGroup_holdfastDiesAfterTheCommand_endsNoGroup(String shell) {
+    assertThat(groupsEndedAfter("begun\\n", shell)).isEqualTo("4242\n");
+    assertThat(groupsEndedAfter("begun\\nended\\n", shell)).isEmpty();
+  }
+
+  private String groupsEndedAfter(String orders, String shell) {
+    return processes.saidBy(
+        shell,
+        "look_for_supervisor() { supervisor=''; }; end_group() { echo \"$2\" >&3; }; mkdir -p d;"
+            + " printf '" + orders + "' >orders; exec 3>&1 4>/dev/null 6>/dev/null;"
+            + " watch_group d 1 4242 TSTP '' 0 8<orders",
+        "watch_group");
+  }
+
   /** A watcher that is stopped reads nothing: what it is told must not fill its pipe, at which we would wait. */
   @Test
   void endBy_notConfirmed_isNotToldAgain() {

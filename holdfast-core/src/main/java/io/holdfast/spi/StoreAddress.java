@@ -29,6 +29,9 @@ public final class StoreAddress {
 
   private static final String OURS = "holdfast.";
 
+  /** What hosts follow. JDBC drivers have a word before it that says how the hosts are used. */
+  private static final Pattern AUTHORITY = Pattern.compile("([A-Za-z-]+:)?//");
+
   /** Some drivers take parameters for each host, too. Where such a password ends is for the driver to know. */
   private static final Pattern PASSWORD = Pattern.compile("(?i)(password\\s*=\\s*).*");
 
@@ -242,7 +245,7 @@ public final class StoreAddress {
     int question = url.indexOf('?');
     String text = question < 0 ? url : url.substring(0, question);
     text = PASSWORD.matcher(text).replaceAll("$1***");
-    int authority = text.indexOf("//");
+    int authority = authority();
     if (authority < 0 && url.indexOf('@') >= 0 && !isFile()) {
       // where a password ends in what is no address cannot be told
       return scheme + ":***";
@@ -258,6 +261,23 @@ public final class StoreAddress {
         : text;
   }
 
+  /** Where the {@code //} before hosts is, behind the scheme, or a JDBC driver's word behind that; -1 if there is none. */
+  private int authority() {
+    Matcher slashes = AUTHORITY.matcher(url).region(scheme.length() + 1, url.length());
+    return slashes.lookingAt() && (slashes.group(1) == null || scheme.startsWith("jdbc:"))
+        ? slashes.end() - 2
+        : -1;
+  }
+
+  /**
+   * Says whether hosts follow, behind {@code //}.
+   *
+   * @return false also for what was meant so, and has no slashes
+   */
+  public boolean hasHosts() {
+    return authority() >= 0;
+  }
+
   /** Whether the address is a path, or the name of something in this process: then it has no password. */
   private boolean isFile() {
     return scheme.endsWith("sqlite") || scheme.equals("memory");
@@ -267,7 +287,7 @@ public final class StoreAddress {
   private boolean mayCutAPassword(int question) {
     int at = url.indexOf('@', question);
     int equals = url.indexOf('=', question);
-    int authority = url.indexOf("//");
+    int authority = authority();
     boolean hasPath = authority >= 0
         && authority + 2 <= question
         && url.substring(authority + 2, question).indexOf('/') >= 0;

@@ -49,7 +49,13 @@ class StoreAddressTest {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {"redis:user:s3cret@host", "etcd:u:s3cret?x@host", "jdbc:mysql:u:s3cret@h"})
+      strings = {
+        "redis:user:s3cret@host",
+        "redis:me:s3c//ret@host",
+        "etcd:u:s3cret?x@host",
+        "jdbc:mysql:u:s3cret@h",
+        "jdbc:mariadb:me:s3c//ret@h/app"
+      })
   void toString_withoutSlashes_showsNoSecret(String uri) {
     StoreAddress address = StoreAddress.parse(uri);
     assertThat(address.toString()).isEqualTo(address.scheme() + ":***");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.holdfast.jdbc;
 
+import io.holdfast.ConfigurationException;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.LockStoreFactory;
 import io.holdfast.spi.StoreAddress;
@@ -53,8 +54,16 @@ public final class JdbcStoreFactory implements LockStoreFactory {
   }
 
   private static LockStore open(StoreAddress address, JdbcOptions options) {
-    JdbcDialect dialect =
-        options.dialect(address.scheme().equals("jdbc:postgresql"), address.toString());
+    boolean isPostgres = address.scheme().equals("jdbc:postgresql");
+    // PostgreSQL's driver takes the name of a database alone; one with an @ was meant as a login, which a server would quote
+    if (!address.hasHosts() && (!isPostgres || address.rest().indexOf('@') >= 0)) {
+      throw new ConfigurationException(
+          "the address does not begin with " + address.scheme() + "://; write " + address.scheme()
+              + "://HOST:PORT/DATABASE",
+          address.toString(),
+          null);
+    }
+    JdbcDialect dialect = options.dialect(isPostgres, address.toString());
     return new JdbcStore(PooledSource.of(address, options), dialect, options, address.toString());
   }
 }

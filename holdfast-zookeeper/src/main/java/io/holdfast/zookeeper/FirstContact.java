@@ -134,7 +134,9 @@ final class FirstContact {
     boolean mayHeal = troubles.values().stream().anyMatch(ConnectionTrouble::mayHeal);
     long left = mayHeal ? healWithinNanos() - runtime.ticker().elapsedNanos(asked) : 0;
     if (left > 0) {
-      runtime.scheduler().schedule(() -> lookAgain(made), left);
+      // so early that its answers are there before the engine gives up
+      long look = patience(runtime.requestTimeout()).toNanos();
+      runtime.scheduler().schedule(() -> lookAgain(made), Math.max(0, left - look));
     } else {
       fail(troubles, made);
     }
