@@ -9,7 +9,6 @@ import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodySubscribers;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -144,7 +143,7 @@ final class ConsulHttp {
         .completeOnTimeout(true, question.timeout.plus(GRACE).toMillis(), TimeUnit.MILLISECONDS);
     try {
       HttpResponse<String> answer =
-          client.send(request(agent, question), head -> new ConsulBody(due));
+          client.send(request(agent, question), head -> new ConsulBody(head.statusCode(), due));
       leaveIfUnable(agent, answer.statusCode());
       return CompletableFuture.completedFuture(
           new Reply(answer.statusCode(), answer.headers(), answer.body()));
@@ -204,7 +203,7 @@ final class ConsulHttp {
     CompletableFuture<Reply> reply = new CompletableFuture<>();
     CompletableFuture<HttpResponse<String>> raw = client.sendAsync(
         request(agent, question),
-        head -> BodySubscribers.mapping(BodySubscribers.ofString(StandardCharsets.UTF_8), body -> {
+        head -> BodySubscribers.mapping(new ConsulText(head.statusCode()), body -> {
           // before whoever reads the reply asks the next
           leaveIfUnable(agent, head.statusCode());
           reply.complete(new Reply(head.statusCode(), head.headers(), body));
