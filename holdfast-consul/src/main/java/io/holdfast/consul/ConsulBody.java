@@ -2,8 +2,10 @@
 package io.holdfast.consul;
 
 import java.net.http.HttpResponse.BodySubscriber;
+import java.net.http.HttpResponse.BodySubscribers;
 import java.net.http.HttpTimeoutException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -14,14 +16,13 @@ import java.util.concurrent.Flow.Subscription;
  * only, and who waits for it would wait for ever for an agent that stops in the middle.
  */
 final class ConsulBody implements BodySubscriber<String> {
-  private final ConsulText text;
+  private final BodySubscriber<String> text = BodySubscribers.ofString(StandardCharsets.UTF_8);
   private final CompletableFuture<Subscription> source = new CompletableFuture<>();
-  private final CompletableFuture<String> body;
+  private final CompletableFuture<String> body =
+      text.getBody().toCompletableFuture().copy();
 
-  /** Makes one for an answer with this status; it is given up when the stage completes. */
-  ConsulBody(int status, CompletionStage<?> due) {
-    this.text = new ConsulText(status);
-    this.body = text.getBody().toCompletableFuture().copy();
+  /** Makes one that is given up when the stage completes. */
+  ConsulBody(CompletionStage<?> due) {
     due.thenAccept(over -> {
       HttpTimeoutException late = new HttpTimeoutException("the answer was not read in time");
       if (body.completeExceptionally(late)) {

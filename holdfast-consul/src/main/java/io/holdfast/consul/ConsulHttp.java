@@ -8,7 +8,6 @@ import java.net.http.HttpClient;
 import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodySubscribers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -143,7 +142,7 @@ final class ConsulHttp {
         .completeOnTimeout(true, question.timeout.plus(GRACE).toMillis(), TimeUnit.MILLISECONDS);
     try {
       HttpResponse<String> answer =
-          client.send(request(agent, question), head -> new ConsulBody(head.statusCode(), due));
+          client.send(request(agent, question), head -> new ConsulBody(due));
       leaveIfUnable(agent, answer.statusCode());
       return CompletableFuture.completedFuture(
           new Reply(answer.statusCode(), answer.headers(), answer.body()));
@@ -201,14 +200,18 @@ final class ConsulHttp {
 
   private Sent sendTo(int agent, Question question) {
     CompletableFuture<Reply> reply = new CompletableFuture<>();
-    CompletableFuture<HttpResponse<String>> raw = client.sendAsync(
-        request(agent, question),
-        head -> BodySubscribers.mapping(new ConsulText(head.statusCode()), body -> {
-          // before whoever reads the reply asks the next
-          leaveIfUnable(agent, head.statusCode());
-          reply.complete(new Reply(head.statusCode(), head.headers(), body));
-          return body;
-        }));
+    CompletableFuture<HttpResponse<String>> raw =
+        client.sendAsync(request(agent, question), head -> {
+          ConsulText text = new ConsulText(head.statusCode());
+          // as soon as the text is there: what breaks the connection behind it comes later
+          CompletionStage<String> read = text.getBody();
+          read.thenAccept(body -> {
+            // before the next question, to which the reply may lead
+            leaveIfUnable(agent, head.statusCode());
+            reply.complete(new Reply(head.statusCode(), head.headers(), body));
+          });
+          return text;
+        });
     CompletionStage<HttpResponse<String>> failing = raw;
     failing.whenComplete((response, failure) -> {
       if (failure != null) {
