@@ -42,7 +42,7 @@ final class ShowCommand implements Callable<Integer> {
   public Integer call() {
     Messages messages = verbosity.messages();
     LockStore opened = store.chooseToLook(messages).existing();
-    try (Holdfast holdfast = StoreChoice.patient().store(opened).build()) {
+    try (Holdfast holdfast = StoreChoice.look(opened)) {
       Optional<LockInfo> found = holdfast.admin().inspect(name);
       LockInfo info = found.orElseGet(() -> free(name, opened.waitersOfFreeLock()));
       if (json) {

@@ -38,9 +38,14 @@ record StoreChoice(String uri, List<String> warnings, boolean isOurs) {
     warnings = List.copyOf(warnings);
   }
 
-  /** Connects in order to look: with more patience than a lock can have, since a person waits. Nothing is created. */
+  /** Connects in order to look. Nothing is created. */
   Holdfast look() {
-    return patient().store(existing()).build();
+    return look(existing());
+  }
+
+  /** Connects to what {@link #existing} gave: with more patience than a lock can have, since a person waits. */
+  static Holdfast look(LockStore existing) {
+    return patient().store(existing).build();
   }
 
   /** The store for a command that only looks. As long as the default file is not there, no locks are: an empty store stands for it. */

@@ -288,9 +288,7 @@ public final class StoreAddress {
     int at = url.indexOf('@', question);
     int equals = url.indexOf('=', question);
     int authority = authority();
-    boolean hasPath = authority >= 0
-        && authority + 2 <= question
-        && url.substring(authority + 2, question).indexOf('/') >= 0;
+    boolean hasPath = authority >= 0 && url.substring(authority + 2, question).indexOf('/') >= 0;
     return at >= 0 && !(hasPath && equals >= 0 && equals < at);
   }
 }
