@@ -8,8 +8,10 @@ import io.holdfast.spi.LockKey;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -21,9 +23,12 @@ import org.jspecify.annotations.Nullable;
  * session a forgotten one would live as long as the session. While the store is silent it is asked after pauses that
  * double, up to a minute.
  *
- * <p>A claim is known before its first attempt is sent and until its end is final, so what the store lists and the
- * engine does not know is forgotten. One whose end was given up before it was confirmed is ended as it was to be: its lease
- * has not ended in the store, and a release that was to keep the lock keeps it.
+ * <p>A claim is known before its first attempt is sent and until its end is final. What the engine does not know when the
+ * store is asked, and the store lists, is therefore forgotten. A claim that ends after the store was asked may be listed
+ * too, and a release may have kept its lock: it is left alone, unless the next list has it.
+ *
+ * <p>A claim whose end was given up before it was confirmed is ended as it was to be: its lease has not ended in the store,
+ * and a release that was to keep the lock keeps it.
  */
 final class Reconciler extends Timed {
   private static final Holder NOBODY = new Holder("reconciler", "", 0, "", "");
@@ -52,6 +57,19 @@ final class Reconciler extends Timed {
   private long pauseNanos;
 
   private boolean isSet;
+
+  /** The claim that was made last when a round was wanted: what is looked for is no newer. */
+  private long newestClaim;
+
+  /** Claims that were listed and that the engine did not know any more when the list came. */
+  private final Set<ClaimId> unknown = new HashSet<>();
+
+  /**
+   * A round.
+   *
+   * @param over the claims that may be in the store and of which nothing was left here when the store was asked
+   */
+  private record Round(int number, Set<ClaimId> over) {}
 
   /** A claim whose end the store did not confirm, and until how long after its grant that was to keep the lock. */
   private record GivenUp(Claim claim, Duration keepFor) {}
@@ -85,7 +103,7 @@ final class Reconciler extends Timed {
     lock.lock();
     try {
       if (isSet) {
-        needed = round + 1;
+        isWanted();
       } else {
         startAnew();
       }
@@ -96,8 +114,13 @@ final class Reconciler extends Timed {
 
   private void startAnew() {
     pauseNanos = engine.requestTimeoutNanos();
-    needed = round + 1;
+    isWanted();
     set(pauseNanos);
+  }
+
+  private void isWanted() {
+    needed = round + 1;
+    newestClaim = engine.registry.lastClaim();
   }
 
   private void set(long inNanos) {
@@ -106,12 +129,16 @@ final class Reconciler extends Timed {
   }
 
   /** Begins a round; it is asked again, ever more rarely, unless everything is answered by then. */
-  private int nextRound() {
+  private Round nextRound() {
+    Set<ClaimId> over = new HashSet<>(givenUp.keySet());
+    // one that is known until later may be passed over by this round, and is left to the next one
+    over.removeIf(engine.registry::knows);
     lock.lock();
     try {
       set(engine.jitter(pauseNanos));
       pauseNanos = Math.min(2 * pauseNanos, Math.max(LONGEST_PAUSE_NANOS, pauseNanos));
-      return ++round;
+      over.addAll(unknown);
+      return new Round(++round, over);
     } finally {
       lock.unlock();
     }
@@ -119,30 +146,44 @@ final class Reconciler extends Timed {
 
   @Override
   void due() {
-    int current = nextRound();
-    // one that is known until later may be passed over by this round, and is left to the next one
-    List<ClaimId> seen =
-        givenUp.keySet().stream().filter(id -> !engine.registry.knows(id)).toList();
+    Round current = nextRound();
     engine
         .ask(engine.store::own)
         .thenCompose(own -> endForgotten(current, own))
-        .whenComplete((done, failure) -> Guard.run(() -> answered(current, seen, failure)));
+        .whenComplete((done, failure) -> Guard.run(() -> answered(current, failure)));
   }
 
-  private CompletionStage<?> endForgotten(int listed, Map<ClaimId, LockKey> own) {
+  private CompletionStage<?> endForgotten(Round listed, Map<ClaimId, LockKey> own) {
     List<CompletableFuture<?>> ends = new ArrayList<>();
-    if (isOvertaken(listed)) {
+    if (isOvertaken(listed.number)) {
       // a later round has ended what there is, and what was noted for that is gone
       return CompletableFuture.completedFuture(ends);
     }
+    List<ClaimId> unsure = new ArrayList<>();
     own.forEach((id, key) -> {
-      if (!engine.registry.knows(id)) {
+      if (listed.over.contains(id)) {
         Log.log(Level.WARNING, "lock={0} claim={1}: forgotten claim ended", key, id);
         GivenUp terms = terms(id, key);
         ends.add(engine.end(terms.claim, terms.keepFor, engine.store.time()).toCompletableFuture());
+      } else if (!engine.registry.knows(id)) {
+        unsure.add(id);
       }
     });
+    lookAgain(unsure);
     return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new));
+  }
+
+  /** Wants another round for these, but for claims that were made after the last want: busy clients always have some. */
+  private void lookAgain(List<ClaimId> unsure) {
+    lock.lock();
+    try {
+      unsure.removeIf(id -> id.number() > newestClaim);
+      if (isSet && unknown.addAll(unsure)) {
+        needed = round + 1;
+      }
+    } finally {
+      lock.unlock();
+    }
   }
 
   private boolean isOvertaken(int listed) {
@@ -162,15 +203,16 @@ final class Reconciler extends Timed {
             new Claim(id, key, 1, 1, Duration.ofSeconds(1), false, NOBODY), Duration.ZERO);
   }
 
-  private void answered(int answered, List<ClaimId> seen, @Nullable Throwable failure) {
+  private void answered(Round answered, @Nullable Throwable failure) {
     if (failure != null) {
       Log.thrown(Level.DEBUG, "this client's claims were not reconciled; tried again", failure);
       return;
     }
     lock.lock();
     try {
-      newest = Math.max(newest, answered);
-      if (answered - needed >= 0) {
+      newest = Math.max(newest, answered.number);
+      unknown.removeAll(answered.over);
+      if (answered.number - needed >= 0) {
         // maybe not to the latest round: a store that takes its time answers in the end
         isSet = false;
         engine.timer.clear(this);
@@ -182,6 +224,6 @@ final class Reconciler extends Timed {
     } finally {
       lock.unlock();
     }
-    seen.forEach(givenUp::remove);
+    answered.over.forEach(givenUp::remove);
   }
 }

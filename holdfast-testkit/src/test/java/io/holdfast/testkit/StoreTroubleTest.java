@@ -452,8 +452,9 @@ class StoreTroubleTest {
         .scheduler(clock)
         .build()) {
       Hold held = Await.value(other.lock(NAME).acquireAsync());
+      assertThat(lock(false).tryAcquire()).isEmpty();
+      odd.forgotten = odd.attempted;
       waiting = lock(false).acquireAsync();
-      odd.forgotten = new ClaimId("0".repeat(32), 7);
       int before = faults.requests(Verb.ATTEMPT);
       for (int i = 0; i < 100; i++) {
         odd.restored();
@@ -475,12 +476,54 @@ class StoreTroubleTest {
   @Test
   @Warns("forgotten claim ended")
   void reconciler_endsWhatIsForgotten_andNothingElse() throws Exception {
+    assertThat(lock(false).acquire().release()).isTrue();
+    odd.forgotten = Objects.requireNonNull(odd.attempted);
+    odd.ended.clear();
     Hold hold = lock(false).acquire();
-    odd.forgotten = new ClaimId("0".repeat(32), 7);
     odd.restored();
     clock.advance(Duration.ofSeconds(10));
     assertThat(odd.ended).containsExactly(new OddStore.End(odd.forgotten, Duration.ZERO));
     assertThat(hold.isValid()).isTrue();
+  }
+
+  /** The store was asked before a release, and the list comes after it: what the release has kept stays taken. */
+  @Test
+  void reconciler_leavesAloneWhatEndsWhileTheListComes() throws Exception {
+    LockOptions options =
+        LockOptions.builder().holdAtLeast(LEASE.multipliedBy(10)).build();
+    Hold hold = holdfast.lock(NAME, options).acquire();
+    ClaimId listed = Objects.requireNonNull(odd.attempted);
+    odd.forgotten = listed;
+    CompletableFuture<Boolean> late = new CompletableFuture<>();
+    odd.lists = late;
+    odd.restored();
+    clock.advance(Duration.ofSeconds(5));
+    int asked = faults.requests(Verb.OWN);
+    assertThat(asked).as("asked, and not answered yet").isPositive();
+    odd.forgotten = null;
+    odd.lists = CompletableFuture.completedFuture(true);
+    assertThat(hold.release()).isTrue();
+    late.complete(true);
+    clock.advance(Duration.ofSeconds(20));
+    assertThat(odd.ended).containsExactly(new OddStore.End(listed, LEASE.multipliedBy(10)));
+    assertThat(faults.requests(Verb.OWN)).as("asked once more").isEqualTo(asked + 1);
+  }
+
+  /** The claims of a busy client end while lists come, and are made anew: that wants no further round. */
+  @Test
+  void reconciler_asksNoMoreForClaimsThatComeAndGo() throws Exception {
+    CompletableFuture<Boolean> late = new CompletableFuture<>();
+    odd.lists = late;
+    odd.restored();
+    Hold hold = lock(false).acquire();
+    odd.forgotten = odd.attempted;
+    clock.advance(Duration.ofSeconds(5));
+    int asked = faults.requests(Verb.OWN);
+    assertThat(asked).as("asked, and not answered yet").isPositive();
+    assertThat(hold.release()).isTrue();
+    late.complete(true);
+    clock.advance(Duration.ofMinutes(1));
+    assertThat(faults.requests(Verb.OWN)).isEqualTo(asked);
   }
 
   /**
