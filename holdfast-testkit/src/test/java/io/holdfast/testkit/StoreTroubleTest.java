@@ -453,7 +453,8 @@ class StoreTroubleTest {
         .build()) {
       Hold held = Await.value(other.lock(NAME).acquireAsync());
       assertThat(lock(false).tryAcquire()).isEmpty();
-      odd.forgotten = odd.attempted;
+      ClaimId forgotten = Objects.requireNonNull(odd.attempted);
+      odd.forgotten = forgotten;
       waiting = lock(false).acquireAsync();
       int before = faults.requests(Verb.ATTEMPT);
       for (int i = 0; i < 100; i++) {
@@ -463,7 +464,7 @@ class StoreTroubleTest {
       assertThat(faults.requests(Verb.ATTEMPT) - before)
           .as("at once, and every 2 s in 10 s")
           .isEqualTo(6);
-      assertThat(odd.ended).containsOnly(new OddStore.End(odd.forgotten, Duration.ZERO));
+      assertThat(odd.ended).containsOnly(new OddStore.End(forgotten, Duration.ZERO));
       assertThat(held.isValid()).isTrue();
       assertThat(waiting).isNotDone();
       odd.forgotten = null;
