@@ -8,13 +8,11 @@ import io.holdfast.spi.LockKey;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A claim is known before its first attempt is sent and until its end is final. What the engine does not know when the
  * store is asked, and the store lists, is therefore forgotten. A claim that ends after the store was asked may be listed
- * too, and a release may have kept its lock: it is left alone, unless the next list has it.
+ * too, and a release may have kept its lock: it is left alone, unless a list has it that is asked for after that.
  *
  * <p>A claim whose end was given up before it was confirmed is ended as it was to be: its lease has not ended in the store,
  * and a release that was to keep the lock keeps it.
@@ -37,9 +35,6 @@ final class Reconciler extends Timed {
 
   private final Engine engine;
 
-  /** Releases that were given up and are to keep their locks. */
-  private final Map<ClaimId, GivenUp> givenUp = new ConcurrentHashMap<>();
-
   private final ReentrantLock lock = new ReentrantLock();
 
   // guarded by the lock
@@ -47,7 +42,7 @@ final class Reconciler extends Timed {
   /** Which round was begun last. */
   private int round;
 
-  /** The latest round that was answered. */
+  /** The latest round whose list has come. */
   private int newest;
 
   /** The first round that sees all that was wanted: it begins after that. */
@@ -61,31 +56,22 @@ final class Reconciler extends Timed {
   /** The claim that was made last when a round was wanted: what is looked for is no newer. */
   private long newestClaim;
 
-  /** Claims that were listed and that the engine did not know any more when the list came. */
-  private final Set<ClaimId> unknown = new HashSet<>();
+  /**
+   * Claims of which nothing is left here and that the store may have: those that were listed, and releases that were given
+   * up and are to keep their locks.
+   */
+  private final Map<ClaimId, Forgotten> forgotten = new HashMap<>();
 
   /**
-   * A round.
+   * How a claim is to be ended if the store has it.
    *
-   * @param over the claims that may be in the store and of which nothing was left here when the store was asked
+   * @param keepFor until how long after its grant that keeps the lock
+   * @param from the first round whose list counts: it was asked for when nothing more was asked for the claim
    */
-  private record Round(int number, Set<ClaimId> over) {}
-
-  /** A claim whose end the store did not confirm, and until how long after its grant that was to keep the lock. */
-  private record GivenUp(Claim claim, Duration keepFor) {}
+  private record Forgotten(Claim claim, Duration keepFor, int from) {}
 
   Reconciler(Engine engine) {
     this.engine = engine;
-  }
-
-  /**
-   * The end of a claim is given up. Called while the claim is still known, so that no round that is under way finds it
-   * forgotten before it is noted how it was to end.
-   */
-  void givenUp(Claim claim, Duration keepFor) {
-    if (!keepFor.isZero()) {
-      givenUp.put(claim.id(), new GivenUp(claim, keepFor));
-    }
   }
 
   /** The connection came back: runs once what was under way has been answered, and then until the store answers. */
@@ -93,6 +79,22 @@ final class Reconciler extends Timed {
     lock.lock();
     try {
       startAnew();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * The end of a claim is given up. Called while the claim is still known, so that no list finds it forgotten before it is
+   * noted how it was to end.
+   */
+  void givenUp(Claim claim, Duration keepFor) {
+    if (keepFor.isZero()) {
+      return;
+    }
+    lock.lock();
+    try {
+      forgotten.put(claim.id(), new Forgotten(claim, keepFor, round + 1));
     } finally {
       lock.unlock();
     }
@@ -113,8 +115,8 @@ final class Reconciler extends Timed {
   }
 
   private void startAnew() {
-    pauseNanos = engine.requestTimeoutNanos();
     isWanted();
+    pauseNanos = engine.requestTimeoutNanos();
     set(pauseNanos);
   }
 
@@ -129,16 +131,12 @@ final class Reconciler extends Timed {
   }
 
   /** Begins a round; it is asked again, ever more rarely, unless everything is answered by then. */
-  private Round nextRound() {
-    Set<ClaimId> over = new HashSet<>(givenUp.keySet());
-    // one that is known until later may be passed over by this round, and is left to the next one
-    over.removeIf(engine.registry::knows);
+  private int nextRound() {
     lock.lock();
     try {
       set(engine.jitter(pauseNanos));
       pauseNanos = Math.min(2 * pauseNanos, Math.max(LONGEST_PAUSE_NANOS, pauseNanos));
-      over.addAll(unknown);
-      return new Round(++round, over);
+      return ++round;
     } finally {
       lock.unlock();
     }
@@ -146,75 +144,80 @@ final class Reconciler extends Timed {
 
   @Override
   void due() {
-    Round current = nextRound();
+    int current = nextRound();
     engine
         .ask(engine.store::own)
         .thenCompose(own -> endForgotten(current, own))
-        .whenComplete((done, failure) -> Guard.run(() -> answered(current, failure)));
+        .whenComplete((counts, failure) -> Guard.run(() -> answered(current, counts, failure)));
   }
 
-  private CompletionStage<?> endForgotten(Round listed, Map<ClaimId, LockKey> own) {
-    List<CompletableFuture<?>> ends = new ArrayList<>();
-    if (isOvertaken(listed.number)) {
-      // a later round has ended what there is, and what was noted for that is gone
-      return CompletableFuture.completedFuture(ends);
-    }
-    List<ClaimId> unsure = new ArrayList<>();
-    own.forEach((id, key) -> {
-      if (listed.over.contains(id)) {
-        Log.log(Level.WARNING, "lock={0} claim={1}: forgotten claim ended", key, id);
-        GivenUp terms = terms(id, key);
-        ends.add(engine.end(terms.claim, terms.keepFor, engine.store.time()).toCompletableFuture());
-      } else if (!engine.registry.knows(id)) {
-        unsure.add(id);
-      }
-    });
-    lookAgain(unsure);
-    return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new));
-  }
-
-  /** Wants another round for these, but for claims that were made after the last want: busy clients always have some. */
-  private void lookAgain(List<ClaimId> unsure) {
+  /** Completes with false if a later round's list has come before: it has told what there is. */
+  private CompletionStage<Boolean> endForgotten(int listed, Map<ClaimId, LockKey> own) {
+    List<Forgotten> ends = new ArrayList<>();
     lock.lock();
     try {
-      unsure.removeIf(id -> id.number() > newestClaim);
-      if (isSet && unknown.addAll(unsure)) {
-        needed = round + 1;
+      if (listed - newest < 0) {
+        return CompletableFuture.completedFuture(false);
       }
+      newest = listed;
+      forgotten
+          .values()
+          .removeIf(each -> each.from - listed <= 0 && !own.containsKey(each.claim.id()));
+      own.forEach((id, key) -> {
+        Forgotten known = forgotten.get(id);
+        if (known == null) {
+          lookAgain(id, key);
+        } else if (known.from - listed <= 0) {
+          ends.add(known);
+        }
+      });
     } finally {
       lock.unlock();
     }
+    return CompletableFuture.allOf(ends.stream().map(this::end).toArray(CompletableFuture[]::new))
+        .thenApply(done -> true);
   }
 
-  private boolean isOvertaken(int listed) {
-    lock.lock();
-    try {
-      return listed - newest < 0;
-    } finally {
-      lock.unlock();
+  /**
+   * Wants another round for a claim that is listed, if nothing is left of it here; not if it was made after the last want: of
+   * a busy client each list has some.
+   */
+  private void lookAgain(ClaimId id, LockKey key) {
+    if (id.number() > newestClaim || engine.registry.knows(id)) {
+      return;
+    }
+    Claim claim = new Claim(id, key, 1, 1, Duration.ofSeconds(1), false, NOBODY);
+    forgotten.put(id, new Forgotten(claim, Duration.ZERO, round + 1));
+    needed = round + 1;
+    if (!isSet) {
+      pauseNanos = engine.requestTimeoutNanos();
+      set(pauseNanos);
     }
   }
 
-  private GivenUp terms(ClaimId id, LockKey key) {
-    GivenUp known = givenUp.get(id);
-    return known != null
-        ? known
-        : new GivenUp(
-            new Claim(id, key, 1, 1, Duration.ofSeconds(1), false, NOBODY), Duration.ZERO);
+  private CompletableFuture<?> end(Forgotten each) {
+    Log.log(
+        Level.WARNING,
+        "lock={0} claim={1}: forgotten claim ended",
+        each.claim.name(),
+        each.claim.id());
+    return engine.end(each.claim, each.keepFor, engine.store.time()).toCompletableFuture();
   }
 
-  private void answered(Round answered, @Nullable Throwable failure) {
+  private void answered(int answered, @Nullable Boolean counts, @Nullable Throwable failure) {
     if (failure != null) {
       Log.thrown(Level.DEBUG, "this client's claims were not reconciled; tried again", failure);
       return;
     }
+    if (!Boolean.TRUE.equals(counts)) {
+      return;
+    }
     lock.lock();
     try {
-      newest = Math.max(newest, answered.number);
-      unknown.removeAll(answered.over);
-      if (answered.number - needed >= 0) {
+      if (answered - needed >= 0) {
         // maybe not to the latest round: a store that takes its time answers in the end
         isSet = false;
+        forgotten.values().removeIf(each -> each.from - answered <= 0);
         engine.timer.clear(this);
       } else if (isSet) {
         // the store answers again: what is wanted since does not have to wait long
@@ -224,6 +227,5 @@ final class Reconciler extends Timed {
     } finally {
       lock.unlock();
     }
-    answered.over.forEach(givenUp::remove);
   }
 }

@@ -487,27 +487,53 @@ class StoreTroubleTest {
     assertThat(hold.isValid()).isTrue();
   }
 
-  /** The store was asked before a release, and the list comes after it: what the release has kept stays taken. */
+  /** An end that fails is asked for again when a list has the claim again, and no more when it was confirmed. */
   @Test
-  void reconciler_leavesAloneWhatEndsWhileTheListComes() throws Exception {
-    LockOptions options =
-        LockOptions.builder().holdAtLeast(LEASE.multipliedBy(10)).build();
+  @Warns("forgotten claim ended")
+  void reconciler_endsWhatIsForgotten_whenAnEndFailed() throws Exception {
+    assertThat(lock(false).acquire().release()).isTrue();
+    odd.forgotten = Objects.requireNonNull(odd.attempted);
+    odd.ended.clear();
+    faults.on(Verb.END).fail();
+    odd.restored();
+    clock.advance(Duration.ofMinutes(1));
+    assertThat(faults.requests(Verb.END)).isGreaterThan(2);
+    assertThat(odd.ended).isEmpty();
+    faults.heal();
+    clock.advance(Duration.ofMinutes(2));
+    assertThat(odd.ended).containsExactly(new OddStore.End(odd.forgotten, Duration.ZERO));
+  }
+
+  /** The store was asked before a release, and the lists come after it: what the release has kept stays taken. */
+  @Test
+  void reconciler_leavesAloneWhatEndsWhileAListComes() throws Exception {
+    Duration kept = LEASE.multipliedBy(10);
+    LockOptions options = LockOptions.builder().holdAtLeast(kept).build();
     Hold hold = holdfast.lock(NAME, options).acquire();
     ClaimId listed = Objects.requireNonNull(odd.attempted);
     odd.forgotten = listed;
-    CompletableFuture<Boolean> late = new CompletableFuture<>();
-    odd.lists = late;
+    CompletableFuture<Boolean> first = new CompletableFuture<>();
+    odd.lists = first;
     odd.restored();
-    clock.advance(Duration.ofSeconds(5));
-    int asked = faults.requests(Verb.OWN);
-    assertThat(asked).as("asked, and not answered yet").isPositive();
+    passUntilAsked(1);
+    CompletableFuture<Boolean> second = new CompletableFuture<>();
+    odd.lists = second;
+    passUntilAsked(2);
     odd.forgotten = null;
     odd.lists = CompletableFuture.completedFuture(true);
     assertThat(hold.release()).isTrue();
-    late.complete(true);
+    first.complete(true);
+    second.complete(true);
     clock.advance(Duration.ofSeconds(20));
-    assertThat(odd.ended).containsExactly(new OddStore.End(listed, LEASE.multipliedBy(10)));
-    assertThat(faults.requests(Verb.OWN)).as("asked once more").isEqualTo(asked + 1);
+    assertThat(odd.ended).containsExactly(new OddStore.End(listed, kept));
+    assertThat(faults.requests(Verb.OWN)).as("asked once more").isEqualTo(3);
+  }
+
+  private void passUntilAsked(int times) {
+    for (int i = 0; i < 1000 && faults.requests(Verb.OWN) < times; i++) {
+      clock.advance(Duration.ofMillis(100));
+    }
+    assertThat(faults.requests(Verb.OWN)).isEqualTo(times);
   }
 
   /** The claims of a busy client end while lists come, and are made anew: that wants no further round. */
