@@ -579,7 +579,7 @@ class StoreTroubleTest {
     assertThat(odd.ended).containsExactly(new OddStore.End(claim, Duration.ZERO));
   }
 
-  /** A list that was asked for earlier, and comes when a later one was answered, ends nothing: what it has may be kept by now. */
+  /** A list that was asked for earlier, and comes when a later one was answered, says nothing: what it has may be kept by now. */
   @Test
   @Warns("did not confirm its end")
   void reconciler_leavesAnOlderListAlone() throws Exception {
@@ -599,9 +599,11 @@ class StoreTroubleTest {
     odd.forgotten = null;
     odd.lists = CompletableFuture.completedFuture(true);
     clock.advance(Duration.ofMinutes(2));
+    int asked = faults.requests(Verb.OWN);
     late.complete(true);
     clock.advance(Duration.ofMinutes(2));
     assertThat(odd.ended).isEmpty();
+    assertThat(faults.requests(Verb.OWN)).as("nor wants another one").isEqualTo(asked);
   }
 
   /** What no waiting mends is told at once, and whose fault it is. */
