@@ -78,7 +78,8 @@ final class Reconciler extends Timed {
   void soon() {
     lock.lock();
     try {
-      startAnew();
+      want();
+      setSoon();
     } finally {
       lock.unlock();
     }
@@ -104,25 +105,24 @@ final class Reconciler extends Timed {
   void wanted() {
     lock.lock();
     try {
-      if (isSet) {
-        isWanted();
-      } else {
-        startAnew();
+      want();
+      if (!isSet) {
+        setSoon();
       }
     } finally {
       lock.unlock();
     }
   }
 
-  private void startAnew() {
-    isWanted();
-    pauseNanos = engine.requestTimeoutNanos();
-    set(pauseNanos);
-  }
-
-  private void isWanted() {
+  private void want() {
     needed = round + 1;
     newestClaim = engine.registry.lastClaim();
+  }
+
+  /** The next round begins after the shortest pause, and the pauses grow from there. */
+  private void setSoon() {
+    pauseNanos = engine.requestTimeoutNanos();
+    set(pauseNanos);
   }
 
   private void set(long inNanos) {
@@ -179,8 +179,8 @@ final class Reconciler extends Timed {
   }
 
   /**
-   * Wants another round for a claim that is listed, if nothing is left of it here; not if it was made after the last want: of
-   * a busy client each list has some.
+   * Wants another round for a claim that is listed and of which nothing is left here; not for one that was made after the
+   * last round was wanted: each list of a busy client has some of those.
    */
   private void lookAgain(ClaimId id, LockKey key) {
     if (id.number() > newestClaim || engine.registry.knows(id)) {
@@ -190,8 +190,7 @@ final class Reconciler extends Timed {
     forgotten.put(id, new Forgotten(claim, Duration.ZERO, round + 1));
     needed = round + 1;
     if (!isSet) {
-      pauseNanos = engine.requestTimeoutNanos();
-      set(pauseNanos);
+      setSoon();
     }
   }
 
@@ -221,8 +220,7 @@ final class Reconciler extends Timed {
         engine.timer.clear(this);
       } else if (isSet) {
         // the store answers again: what is wanted since does not have to wait long
-        pauseNanos = engine.requestTimeoutNanos();
-        set(pauseNanos);
+        setSoon();
       }
     } finally {
       lock.unlock();

@@ -9,10 +9,6 @@ import io.holdfast.LockOptions;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.LazyServer;
 import io.lettuce.core.KillArgs;
-import io.lettuce.core.codec.StringCodec;
-import io.lettuce.core.output.StatusOutput;
-import io.lettuce.core.protocol.CommandArgs;
-import io.lettuce.core.protocol.CommandType;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -133,14 +129,8 @@ class ClusterMessagesTest {
   @Test
   void withoutShardedChannels_thePlainOneIsTaken() throws Exception {
     for (RedisServer each : SERVERS.get().servers()) {
-      each.call(redis -> {
-        var rules = new CommandArgs<>(StringCodec.UTF8).add("SETUSER").add("old");
-        for (String rule :
-            List.of("on", ">secret", "~*", "&*", "+@all", "-ssubscribe", "-spublish")) {
-          rules.add(rule);
-        }
-        return redis.dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8), rules);
-      });
+      each.setUser(
+          "old", List.of("on", ">secret", "~*", "&*", "+@all", "-ssubscribe", "-spublish"));
     }
     String uri = SERVERS.get().uri().replace("//", "//old:secret@");
     Holdfast holder = client(uri);

@@ -16,10 +16,6 @@ import io.holdfast.testkit.Clients;
 import io.holdfast.testkit.log.MayWarn;
 import io.holdfast.testkit.log.Warns;
 import io.lettuce.core.KillArgs;
-import io.lettuce.core.codec.StringCodec;
-import io.lettuce.core.output.StatusOutput;
-import io.lettuce.core.protocol.CommandArgs;
-import io.lettuce.core.protocol.CommandType;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,11 +44,7 @@ class CredentialsTest {
   }
 
   private static void acl(RedisServer server, String rules) {
-    server.call(redis -> {
-      var arguments = new CommandArgs<>(StringCodec.UTF8).add("SETUSER").add("me");
-      List.of(rules.split(" ")).forEach(arguments::add);
-      return redis.dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8), arguments);
-    });
+    server.setUser("me", List.of(rules.split(" ")));
   }
 
   private static void assertRefused(Throwable failure) {

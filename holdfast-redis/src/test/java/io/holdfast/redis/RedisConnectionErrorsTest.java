@@ -19,10 +19,6 @@ import io.holdfast.testkit.process.LazyServer;
 import io.holdfast.testkit.process.ServerProcess;
 import io.holdfast.testkit.process.WrongServer;
 import io.lettuce.core.RedisClient;
-import io.lettuce.core.codec.StringCodec;
-import io.lettuce.core.output.StatusOutput;
-import io.lettuce.core.protocol.CommandArgs;
-import io.lettuce.core.protocol.CommandType;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -228,18 +224,8 @@ class RedisConnectionErrorsTest {
   }
 
   private static void login(RedisServer server) {
-    server.call(redis -> redis.dispatch(
-        CommandType.ACL,
-        new StatusOutput<>(StringCodec.UTF8),
-        new CommandArgs<>(StringCodec.UTF8)
-            .add("SETUSER")
-            .add("poor")
-            .add("on")
-            .add(">" + PASSWORD)
-            .add("allkeys")
-            .add("allchannels")
-            .add("+@all")
-            .add("-evalsha")));
+    server.setUser(
+        "poor", List.of("on", ">" + PASSWORD, "allkeys", "allchannels", "+@all", "-evalsha"));
   }
 
   @ParameterizedTest
@@ -324,7 +310,8 @@ class RedisConnectionErrorsTest {
   @Test
   void certificateOfAnUnknownAuthority() {
     assertThat(TLS.get().port()).isNotEqualTo(TLS_PORT);
-    assertThat(told("rediss://127.0.0.1:" + TLS_PORT + "?" + PATIENT, Reason.REFUSED))
+    String uri = Kind.REDIS.at("", () -> "127.0.0.1:" + TLS_PORT).replace("redis:", "rediss:");
+    assertThat(told(uri, Reason.REFUSED))
         .isEqualTo(": TLS failed: unable to find valid certification path to requested target"
             + "; name the authority that issued the server's certificate with holdfast.tls-ca");
   }

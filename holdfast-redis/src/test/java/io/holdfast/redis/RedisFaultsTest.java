@@ -14,21 +14,14 @@ import io.holdfast.LockOptions;
 import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
-import io.holdfast.spi.Finding;
 import io.holdfast.spi.Finding.Level;
-import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.log.MayWarn;
 import io.holdfast.testkit.log.Warns;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.RedisClient;
-import io.lettuce.core.codec.StringCodec;
-import io.lettuce.core.output.StatusOutput;
-import io.lettuce.core.protocol.CommandArgs;
-import io.lettuce.core.protocol.CommandType;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -364,11 +357,7 @@ class RedisFaultsTest {
   @Test
   void aclLine_isEnough() throws Exception {
     RedisServer server = forgetful();
-    String line = finding(findings(server.uri()), "permissions").advice();
-    List<String> rules = List.of(line.substring(line.indexOf("SETUSER NAME ") + 13)
-        .replace(">PASSWORD", ">p@ss+%")
-        .split(" "));
-    acl(server, "me", rules);
+    server.setUser("me", Diagnosis.of(server.uri()).rules("p@ss+%"));
     String uri = server.uri().replace("//", "//me:p%40ss+%25@");
     try (Holdfast me = Holdfast.connect(uri)) {
       Hold hold = me.lock("x", LONG).acquire();
@@ -377,20 +366,12 @@ class RedisFaultsTest {
       assertThat(me.admin().list("")).hasSize(1);
       assertThat(hold.release()).isTrue();
       assertThat(Await.value(waiter).release()).isTrue();
-      assertThat(findings(uri)).noneMatch(each -> each.level() == Level.PROBLEM);
+      assertThat(Diagnosis.of(uri).findings()).noneMatch(each -> each.level() == Level.PROBLEM);
     }
-    acl(server, "me", List.of("-publish"));
+    server.setUser("me", List.of("-publish"));
     assertThatThrownBy(() -> Holdfast.connect(uri).close())
         .isInstanceOfSatisfying(
             StoreUnavailableException.class, e -> assertThat(e.reason()).isEqualTo(Reason.REFUSED));
-  }
-
-  private static void acl(RedisServer server, String user, List<String> rules) {
-    server.call(redis -> {
-      var arguments = new CommandArgs<>(StringCodec.UTF8).add("SETUSER").add(user);
-      rules.forEach(arguments::add);
-      return redis.dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8), arguments);
-    });
   }
 
   /** The doctor finds what weakens a promise. */
@@ -398,8 +379,7 @@ class RedisFaultsTest {
   void doctor_findsWhatIsWrong() {
     RedisServer server = forgetful();
     server.call(redis -> redis.configSet("maxmemory-policy", "allkeys-lru"));
-    Map<String, Level> levels = levels(findings(server.uri()));
-    assertThat(levels)
+    assertThat(Diagnosis.of(server.uri()).levels())
         .containsEntry("version", Level.OK)
         .containsEntry("eviction", Level.WARNING)
         .containsEntry("persistence", Level.WARNING)
@@ -407,30 +387,8 @@ class RedisFaultsTest {
         .containsEntry("clock", Level.OK)
         .containsEntry("transport", Level.WARNING);
     server.call(redis -> redis.configSet("maxmemory", "100mb"));
-    assertThat(levels(findings(server.uri()))).containsEntry("eviction", Level.PROBLEM);
-    assertThat(levels(findings(durable().uri()))).containsEntry("persistence", Level.OK);
-  }
-
-  private static List<Finding> findings(String uri) {
-    RecordingStart start = new RecordingStart();
-    try (RedisStore store = RedisStore.at(StoreAddress.parse(uri))) {
-      store.start(start.runtime(), start);
-      store.connect().toCompletableFuture().join();
-      return store.diagnose().toCompletableFuture().join();
-    }
-  }
-
-  private static Finding finding(List<Finding> findings, String subject) {
-    return findings.stream()
-        .filter(each -> each.subject().equals(subject))
-        .findFirst()
-        .orElseThrow();
-  }
-
-  private static Map<String, Level> levels(List<Finding> findings) {
-    Map<String, Level> levels = new HashMap<>();
-    findings.forEach(each -> levels.put(each.subject(), each.level()));
-    return levels;
+    assertThat(Diagnosis.of(server.uri()).levels()).containsEntry("eviction", Level.PROBLEM);
+    assertThat(Diagnosis.of(durable().uri()).levels()).containsEntry("persistence", Level.OK);
   }
 
   /** The application's own client, which would reconnect and repeat by itself, is used and left open. */

@@ -9,9 +9,7 @@ import io.holdfast.Holdfast;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.StoreUnavailableException.Reason;
 import io.holdfast.redis.RedisAcl.Version;
-import io.holdfast.spi.Finding;
 import io.holdfast.spi.Finding.Level;
-import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.Clients;
 import java.io.IOException;
@@ -54,7 +52,7 @@ class RedisPageTest {
       assertKept(server);
       String uri = server.uri().replace("//", "//jobs:secret@");
       assertUsable(uri);
-      assertThat(findings(uri))
+      assertThat(Diagnosis.of(uri).findings())
           .allMatch(each -> each.level() == Level.OK
               || each.subject()
                   .equals("transport")); // this address is not that of another machine
@@ -72,14 +70,14 @@ class RedisPageTest {
     try (RedisServer primary =
         RedisServer.with("--include", both, "--repl-diskless-sync-delay", "0")) {
       String uri = primary.uri().replace("//", "//jobs:secret@") + replicas();
-      assertThatThrownBy(() -> findings(uri)).hasStackTraceContaining("NOREPLICAS");
+      assertThatThrownBy(() -> Diagnosis.of(uri).findings()).hasStackTraceContaining("NOREPLICAS");
       try (RedisServer replica = RedisServer.with(
           "--include", both, "--replicaof", "127.0.0.1", Integer.toString(primary.port()))) {
         primary.awaitReplica(replica);
         assertKept(primary);
         assertKept(replica);
         assertUsable(uri);
-        assertThat(findings(uri))
+        assertThat(Diagnosis.of(uri).findings())
             .noneMatch(each -> each.level() == Level.PROBLEM)
             .anyMatch(each -> each.subject().equals("replicas") && each.level() == Level.OK);
       }
@@ -129,15 +127,6 @@ class RedisPageTest {
       Hold after = Await.value(waiting);
       assertThat(after.token()).isGreaterThan(hold.token());
       assertThat(after.release()).isTrue();
-    }
-  }
-
-  private static List<Finding> findings(String uri) {
-    RecordingStart start = new RecordingStart();
-    try (RedisStore store = RedisStore.at(StoreAddress.parse(uri))) {
-      store.start(start.runtime(), start);
-      Await.value(store.connect());
-      return Await.value(store.diagnose());
     }
   }
 }

@@ -222,21 +222,9 @@ class RedisReplicasTest {
     assertThatThrownBy(() -> lock.tryAcquire().isPresent())
         .satisfies(e -> assertNotReplicated(e, 1, 2));
     awaitFree("x");
-    Finding finding = findings("?holdfast.replicas=2").stream()
-        .filter(each -> each.subject().equals("replicas"))
-        .findFirst()
-        .orElseThrow();
+    Finding finding = Diagnosis.of(primary.uri() + "?holdfast.replicas=2").about("replicas");
     assertThat(finding.level()).isEqualTo(Level.PROBLEM);
     assertThat(finding.message()).contains("1 of the 2");
-  }
-
-  private List<Finding> findings(String parameters) {
-    RecordingStart start = new RecordingStart();
-    try (RedisStore store = RedisStore.at(StoreAddress.parse(primary.uri() + parameters))) {
-      store.start(start.runtime(), start);
-      store.connect().toCompletableFuture().join();
-      return Await.value(store.diagnose());
-    }
   }
 
   /** A renewal that only the primary knows of extends no hold: it is at risk, and lost before the replica's lease ends. */

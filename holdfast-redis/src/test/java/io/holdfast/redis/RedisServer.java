@@ -10,6 +10,10 @@ import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -180,6 +184,14 @@ final class RedisServer implements AutoCloseable {
     try (var connection = connect()) {
       return what.apply(connection.sync());
     }
+  }
+
+  /** Adds rules to a user, who is made if it is not there. */
+  void setUser(String name, List<String> rules) {
+    CommandArgs<String, String> arguments =
+        new CommandArgs<>(StringCodec.UTF8).add("SETUSER").add(name);
+    rules.forEach(arguments::add);
+    call(redis -> redis.dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8), arguments));
   }
 
   /** Fills what is left of the small disk. */

@@ -15,20 +15,14 @@ import io.holdfast.LockEvent;
 import io.holdfast.LockOptions;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.Ticker;
-import io.holdfast.spi.Finding;
 import io.holdfast.spi.Finding.Level;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.log.MayWarn;
 import io.holdfast.testkit.log.Warns;
 import io.holdfast.testkit.process.LazyServer;
-import io.lettuce.core.codec.StringCodec;
-import io.lettuce.core.output.StatusOutput;
-import io.lettuce.core.protocol.CommandArgs;
-import io.lettuce.core.protocol.CommandType;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -472,35 +466,25 @@ class RedlockFaultsTest {
   /** The doctor says which nodes vote. */
   @Test
   void doctor_saysWhoVotes() {
-    assertThat(levels()).containsEntry("majority", Level.OK).containsEntry("clocks", Level.OK);
+    assertThat(diagnosis().levels())
+        .containsEntry("majority", Level.OK)
+        .containsEntry("clocks", Level.OK);
     SHARED.get().redis(0).flushall();
     kill(1);
-    assertThat(levels())
+    assertThat(diagnosis().levels())
         .containsEntry("majority", Level.WARNING)
         .containsEntry("vote of 127.0.0.1:" + SHARED.get().server(0).port(), Level.WARNING)
         .containsEntry("node 127.0.0.1:" + SHARED.get().server(1).port(), Level.PROBLEM);
     SHARED.get().redis(2).flushall();
-    assertThat(levels()).containsEntry("majority", Level.PROBLEM);
+    assertThat(diagnosis().levels()).containsEntry("majority", Level.PROBLEM);
   }
 
   /** A user with exactly the permissions that doctor prints can do everything. */
   @Test
   void aclLine_isEnough() throws Exception {
-    String line = findings().stream()
-        .filter(each -> each.subject().equals("permissions"))
-        .findFirst()
-        .orElseThrow()
-        .advice();
-    List<String> rules = List.of(line.substring(line.indexOf("SETUSER NAME ") + 13)
-        .replace(">PASSWORD", ">secret")
-        .split(" "));
+    List<String> rules = diagnosis().rules("secret");
     for (int i = 0; i < NODES; i++) {
-      var arguments = new CommandArgs<>(StringCodec.UTF8).add("SETUSER").add("me");
-      rules.forEach(arguments::add);
-      SHARED
-          .get()
-          .redis(i)
-          .dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8), arguments);
+      SHARED.get().server(i).setUser("me", rules);
     }
     String uri = SHARED.get().uri().replace("//", "//me:secret@");
     try (Holdfast me = Holdfast.builder().store(uri).requestTimeout(REQUEST).build()) {
@@ -515,19 +499,8 @@ class RedlockFaultsTest {
     }
   }
 
-  private static Map<String, Level> levels() {
-    Map<String, Level> levels = new HashMap<>();
-    findings().forEach(each -> levels.put(each.subject(), each.level()));
-    return levels;
-  }
-
-  private static List<Finding> findings() {
-    RecordingStart start = new RecordingStart();
-    try (RedlockStore store = SHARED.get().store(FAR_REACH)) {
-      store.start(start.runtime(), start);
-      store.connect().toCompletableFuture().join();
-      return store.diagnose().toCompletableFuture().join();
-    }
+  private static Diagnosis diagnosis() {
+    return Diagnosis.of(SHARED.get().store(FAR_REACH));
   }
 
   /** What is no lock of ours is refused and left alone, and a lock of the plain store is not ours. */

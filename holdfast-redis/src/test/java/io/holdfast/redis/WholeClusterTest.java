@@ -14,7 +14,6 @@ import io.holdfast.spi.Answer;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
 import io.holdfast.spi.Ended.Outcome;
-import io.holdfast.spi.Finding;
 import io.holdfast.spi.Finding.Level;
 import io.holdfast.spi.Kept;
 import io.holdfast.spi.LockKey;
@@ -22,10 +21,6 @@ import io.holdfast.spi.Mode;
 import io.holdfast.spi.StoreAddress;
 import io.holdfast.testkit.Await;
 import io.holdfast.testkit.process.LazyServer;
-import io.lettuce.core.codec.StringCodec;
-import io.lettuce.core.output.StatusOutput;
-import io.lettuce.core.protocol.CommandArgs;
-import io.lettuce.core.protocol.CommandType;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -107,21 +102,8 @@ class WholeClusterTest {
   /** A user with exactly the permissions that doctor prints can do everything, at every node. */
   @Test
   void aclLine_isEnough() throws Exception {
-    String line = findings(SERVERS.get().uri()).stream()
-        .filter(each -> each.subject().equals("permissions"))
-        .findFirst()
-        .orElseThrow()
-        .advice();
-    List<String> rules = List.of(line.substring(line.indexOf("SETUSER NAME ") + 13)
-        .replace(">PASSWORD", ">secret")
-        .split(" "));
-    for (RedisServer each : SERVERS.get().servers()) {
-      each.call(redis -> {
-        var arguments = new CommandArgs<>(StringCodec.UTF8).add("SETUSER").add("me");
-        rules.forEach(arguments::add);
-        return redis.dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8), arguments);
-      });
-    }
+    List<String> rules = Diagnosis.of(SERVERS.get().uri()).rules("secret");
+    SERVERS.get().servers().forEach(each -> each.setUser("me", rules));
     String uri = SERVERS.get().uri().replace("//", "//me:secret@");
     try (Holdfast me = Holdfast.connect(uri);
         Holdfast other = Holdfast.connect(SERVERS.get().uri())) {
@@ -134,16 +116,7 @@ class WholeClusterTest {
         assertThat(hold.release()).isTrue();
         assertThat(Await.value(waiter).release()).isTrue();
       }
-      assertThat(findings(uri)).noneMatch(each -> each.level() == Level.PROBLEM);
-    }
-  }
-
-  private static List<Finding> findings(String uri) {
-    RecordingStart start = new RecordingStart();
-    try (RedisStore store = RedisStore.at(StoreAddress.parse(uri))) {
-      store.start(start.runtime(), start);
-      Await.value(store.connect());
-      return Await.value(store.diagnose());
+      assertThat(Diagnosis.of(uri).findings()).noneMatch(each -> each.level() == Level.PROBLEM);
     }
   }
 }

@@ -477,23 +477,28 @@ class StoreTroubleTest {
   @Test
   @Warns("forgotten claim ended")
   void reconciler_endsWhatIsForgotten_andNothingElse() throws Exception {
-    assertThat(lock(false).acquire().release()).isTrue();
-    odd.forgotten = Objects.requireNonNull(odd.attempted);
-    odd.ended.clear();
+    ClaimId forgotten = forgetAReleasedClaim();
     Hold hold = lock(false).acquire();
     odd.restored();
     clock.advance(Duration.ofSeconds(10));
-    assertThat(odd.ended).containsExactly(new OddStore.End(odd.forgotten, Duration.ZERO));
+    assertThat(odd.ended).containsExactly(new OddStore.End(forgotten, Duration.ZERO));
     assertThat(hold.isValid()).isTrue();
+  }
+
+  /** The store lists from now on a claim that was released, and no end of it is noted yet. */
+  private ClaimId forgetAReleasedClaim() throws InterruptedException {
+    assertThat(lock(false).acquire().release()).isTrue();
+    ClaimId released = Objects.requireNonNull(odd.attempted);
+    odd.forgotten = released;
+    odd.ended.clear();
+    return released;
   }
 
   /** An end that fails is asked for again when a list has the claim again, and no more when it was confirmed. */
   @Test
   @Warns("forgotten claim ended")
   void reconciler_endsWhatIsForgotten_whenAnEndFailed() throws Exception {
-    assertThat(lock(false).acquire().release()).isTrue();
-    odd.forgotten = Objects.requireNonNull(odd.attempted);
-    odd.ended.clear();
+    ClaimId forgotten = forgetAReleasedClaim();
     faults.on(Verb.END).fail();
     odd.restored();
     clock.advance(Duration.ofMinutes(1));
@@ -501,7 +506,7 @@ class StoreTroubleTest {
     assertThat(odd.ended).isEmpty();
     faults.heal();
     clock.advance(Duration.ofMinutes(2));
-    assertThat(odd.ended).containsExactly(new OddStore.End(odd.forgotten, Duration.ZERO));
+    assertThat(odd.ended).containsExactly(new OddStore.End(forgotten, Duration.ZERO));
   }
 
   /** The store was asked before a release, and the lists come after it: what the release has kept stays taken. */
