@@ -41,13 +41,15 @@ final class Counting implements AutoCloseable {
   private static final Duration REQUEST = Duration.ofSeconds(5);
 
   private final StillTime time = new StillTime();
+  private final String store;
   private final Counter counter;
   private final boolean goesOn;
   private final BooleanSupplier hears;
   private final Holdfast one;
   private final Holdfast other;
 
-  private Counting(Subject subject) {
+  private Counting(String store, Subject subject) {
+    this.store = store;
     counter = subject.counter();
     goesOn = subject.goesOn();
     hears = subject.hears();
@@ -65,9 +67,13 @@ final class Counting implements AutoCloseable {
         .build();
   }
 
-  /** Returns for each thing that is done, in the order of the table, what was counted. */
-  static Map<String, Map<String, Long>> of(Subject subject) throws Exception {
-    try (Counting counting = new Counting(subject)) {
+  /**
+   * Returns for each thing that is done, in the order of the table, what was counted.
+   *
+   * @param store what the table calls it
+   */
+  static Map<String, Map<String, Long>> of(String store, Subject subject) throws Exception {
+    try (Counting counting = new Counting(store, subject)) {
       return counting.all();
     }
   }
@@ -160,7 +166,7 @@ final class Counting implements AutoCloseable {
       Hold first = one.lock("between").acquire();
       Map<String, Long> atFirst = Rest.of(counter);
       CompletableFuture<Hold> next = other.lock("between").acquireAsync();
-      Await.until("the waiter hears of releases", hears);
+      Await.until(store + ": the waiter hears of releases", hears);
       Map<String, Long> atRelease = Rest.of(counter);
       end(first);
       Map<String, Long> atGrant = Rest.of(counter);
@@ -187,7 +193,7 @@ final class Counting implements AutoCloseable {
     Map<String, Long> count = usual(() -> counted(() -> {
       time.pass(PASSING);
       Await.until(
-          "all are renewed",
+          store + ": all are renewed",
           () -> holds.stream().allMatch(hold -> hold.remaining().compareTo(FRESH) > 0));
     }));
     for (Hold hold : holds) {

@@ -99,7 +99,7 @@ public final class Guard {
     for (Subjects each : Subjects.values()) {
       if (which.test(each.title()) && each.isMeasured()) {
         try (Subject subject = each.start()) {
-          Counting.of(subject)
+          Counting.of(each.title(), subject)
               .forEach((what, counts) -> counts.forEach((counter, count) -> rows.computeIfAbsent(
                       each.title() + ", " + counter, name -> new LinkedHashMap<>())
                   .put(what, count)));
