@@ -38,9 +38,12 @@ final class StillTime implements Ticker, Scheduler {
     standing = Ticker.system().now();
   }
 
-  /** Sets the clocks forward, then runs what is due by then: all of it in one wake-up. */
+  /**
+   * Sets the clocks forward, then runs what is due by then: all of it in one wake-up. What is asked in that wake-up has all its
+   * time still to come.
+   */
   void pass(Duration time) {
     aheadNanos.addAndGet(time.toNanos());
-    timer.advance(time);
+    timer.freeze(time);
   }
 }
