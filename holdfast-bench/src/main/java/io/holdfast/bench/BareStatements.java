@@ -28,7 +28,10 @@ import java.util.concurrent.atomic.AtomicLong;
 /** The two statements of our store on its own connections, each on the thread that wants it: without our engine. */
 final class BareStatements implements Peer {
   private static final Duration LEASE = Duration.ofSeconds(30);
-  private static final Duration REQUEST = Duration.ofSeconds(10);
+
+  /** Not longer: for a request that may take more than 5 s, no caller is lent the connection, and a worker is woken. */
+  private static final Duration REQUEST = Duration.ofSeconds(5);
+
   private static final String CLIENT = "0123456789abcdef0123456789abcdef";
 
   /** Nobody waits, so that there is nothing to be told. */

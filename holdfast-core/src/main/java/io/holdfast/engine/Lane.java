@@ -6,7 +6,6 @@ import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +24,7 @@ final class Lane {
 
   final Engine engine;
   final LockKey key;
-  final ReentrantLock lock = new ReentrantLock();
+  final LaneLock lock = new LaneLock();
 
   final LocalQueue queue = new LocalQueue();
   final Claims claims;

@@ -40,6 +40,7 @@ final class MemoryRecord {
   private long sinceNanos;
   private long untilNanos;
   private boolean kept;
+  private boolean dropped;
   private @Nullable MemoryStore looker;
   private long lookAtNanos;
   private @Nullable Map<ClaimId, Waiter> waiters;
@@ -182,8 +183,16 @@ final class MemoryRecord {
         && waiters.keySet().stream().anyMatch(id -> !id.client().equals(client));
   }
 
-  boolean isEmpty() {
-    return holder == null && !kept && waiters == null;
+  /** Drops a record of a name that is not taken nor waited for: says whether it is one. It is not to be changed any more. */
+  boolean dropIfEmpty() {
+    if (holder == null && !kept && waiters == null) {
+      dropped = true;
+    }
+    return dropped;
+  }
+
+  boolean isDropped() {
+    return dropped;
   }
 
   List<Claim> claims(long nowNanos) {

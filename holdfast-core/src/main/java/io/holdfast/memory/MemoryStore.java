@@ -33,6 +33,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -119,7 +120,7 @@ public final class MemoryStore implements LockStore {
   }
 
   /** One attempt, as a change of the record. */
-  private final class Attempt implements MemoryDatabase.Change {
+  private final class Attempt implements Consumer<MemoryRecord> {
     private final Claim claim;
     private final Mode mode;
     private final Instant giveUpAt;
@@ -134,25 +135,24 @@ public final class MemoryStore implements LockStore {
     }
 
     @Override
-    public @Nullable MemoryRecord apply(@Nullable MemoryRecord existing) {
+    public void accept(MemoryRecord record) {
       long now = database.nowNanos();
       if (MemoryDatabase.timeAt(now).isAfter(giveUpAt)) {
         answer = new Answer.Late();
-        return existing;
+        return;
       }
-      MemoryRecord record = existing == null ? new MemoryRecord() : existing;
       boolean free = record.expire(now);
       if (record.isHeldBy(claim)) {
         record.extend(now);
         answer = granted(record);
-        return record;
+        return;
       }
       MemoryRecord.Waiter first = free ? record.firstWaiter(now) : null;
       boolean itsTurn = first == null || first.claim.id().equals(claim.id());
       if (free && (itsTurn || mode == Mode.TRY)) {
         record.grant(claim, database.nextRevision(), now);
         answer = granted(record);
-        return record;
+        return;
       }
       if (mode == Mode.QUEUE) {
         record.enqueue(claim, MemoryStore.this, now);
@@ -164,7 +164,6 @@ public final class MemoryStore implements LockStore {
           mode == Mode.QUEUE,
           Optional.ofNullable(holder).map(Claim::holder),
           Optional.of(Duration.ofNanos(left)));
-      return record;
     }
 
     private Answer granted(MemoryRecord record) {
@@ -187,11 +186,8 @@ public final class MemoryStore implements LockStore {
   private void look(LockKey key) {
     Settling settling = new Settling(key);
     database.change(key, record -> {
-      if (record == null) {
-        return null;
-      }
       record.looked();
-      return settling.settle(record, database.nowNanos());
+      settling.settle(record, database.nowNanos());
     });
     settling.afterwards();
   }
@@ -207,15 +203,13 @@ public final class MemoryStore implements LockStore {
       this.key = key;
     }
 
-    /** Within the change: returns the record, or null if nothing of it is needed. */
-    @Nullable
-    MemoryRecord settle(MemoryRecord record, long now) {
+    /** Within the change. */
+    void settle(MemoryRecord record, long now) {
       if (record.expire(now)) {
         next = record.firstWaiter(now);
         grant = handTo(record, next, now);
       }
       look = record.look(key, now);
-      return record.isEmpty() ? null : record;
     }
 
     /** After the change. */
@@ -246,18 +240,13 @@ public final class MemoryStore implements LockStore {
     Map<ClaimId, Kept> answers = new HashMap<>(claims.size() * 2);
     Moment sent = runtime().ticker().now();
     for (Claim claim : claims) {
-      database.change(claim.name(), record -> {
-        answers.put(claim.id(), keepOne(record, claim, sent));
-        return record;
-      });
+      database.change(
+          claim.name(), record -> answers.put(claim.id(), keepOne(record, claim, sent)));
     }
     return CompletableFuture.completedFuture(answers);
   }
 
-  private Kept keepOne(@Nullable MemoryRecord record, Claim claim, Moment sent) {
-    if (record == null) {
-      return new Kept.Gone();
-    }
+  private Kept keepOne(MemoryRecord record, Claim claim, Moment sent) {
     long now = database.nowNanos();
     boolean free = record.expire(now);
     if (record.isHeldBy(claim)) {
@@ -287,7 +276,7 @@ public final class MemoryStore implements LockStore {
   }
 
   /** One end of a claim, as a change of the record. */
-  private final class End extends Settling implements MemoryDatabase.Change {
+  private final class End extends Settling implements Consumer<MemoryRecord> {
     private final Claim claim;
     private final Duration keepFor;
     private final Instant lastGiveUp;
@@ -303,12 +292,9 @@ public final class MemoryStore implements LockStore {
     }
 
     @Override
-    public @Nullable MemoryRecord apply(@Nullable MemoryRecord record) {
+    public void accept(MemoryRecord record) {
       long now = database.nowNanos();
       isFinal = MemoryDatabase.timeAt(now).isAfter(lastGiveUp);
-      if (record == null) {
-        return null;
-      }
       record.expire(now);
       othersWait = record.othersWait(claim.id().client());
       if (record.isHeldBy(claim)) {
@@ -317,7 +303,7 @@ public final class MemoryStore implements LockStore {
       } else if (record.forget(claim.id())) {
         outcome = Ended.Outcome.WITHDRAWN;
       }
-      return settle(record, now);
+      settle(record, now);
     }
   }
 
@@ -351,15 +337,12 @@ public final class MemoryStore implements LockStore {
     boolean[] evicted = {false};
     Settling settling = new Settling(key);
     database.change(key, record -> {
-      if (record == null) {
-        return null;
-      }
       long now = database.nowNanos();
       if (!record.expire(now) && record.revision() == revision) {
         evicted[0] = true;
         record.evict();
       }
-      return settling.settle(record, now);
+      settling.settle(record, now);
     });
     settling.afterwards();
     return CompletableFuture.completedFuture(evicted[0]);

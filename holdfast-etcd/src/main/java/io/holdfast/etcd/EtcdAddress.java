@@ -51,8 +51,8 @@ final class EtcdAddress {
   }
 
   /** Makes the client. No I/O: it connects with its first request. */
-  Client client() {
-    return client.copy().build();
+  EtcdClient client() {
+    return EtcdClient.make(client);
   }
 
   private ClientBuilder builder() {

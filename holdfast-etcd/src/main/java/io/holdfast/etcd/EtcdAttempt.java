@@ -139,7 +139,8 @@ final class EtcdAttempt {
                 new Cmp(epoch, Cmp.Op.EQUAL, CmpTarget.version(version)),
                 new Cmp(claim.key, Cmp.Op.EQUAL, CmpTarget.createRevision(0))),
             then,
-            List.of(Op.get(epoch, EtcdContext.KEY), Op.get(claim.key, GetOption.DEFAULT)))
+            // it is rarely refused: what that means is read when it was, not carried along each time
+            List.of())
         .whenComplete((done, failure) -> {
           if (failure == null
               || EtcdLease.isGone(failure)
@@ -149,7 +150,7 @@ final class EtcdAttempt {
           }
         });
     return asked
-        .thenCompose(done -> done.isSucceeded() ? entered(term, done) : refused(term, done))
+        .thenCompose(done -> done.isSucceeded() ? entered(term, done) : refused(term))
         .exceptionallyCompose(failure -> {
           if (EtcdLease.isGone(failure)) {
             term.gone();
@@ -163,13 +164,8 @@ final class EtcdAttempt {
 
   /** There was no space for the key: it was put all the same, or was not and will not be. */
   private CompletableFuture<Answer> full(EtcdLease.Term term, Throwable failure) {
-    CompletableFuture<GetResponse> read = context
-        .calls
-        .get(claim.key, GetOption.DEFAULT)
-        // if it was not read, it may be there
-        .exceptionallyCompose(
-            unread -> CompletableFuture.failedFuture(EtcdErrors.afterChange(unread)));
-    return read.thenCompose(seen -> {
+    CompletableFuture<GetResponse> read = context.calls.get(claim.key, GetOption.DEFAULT);
+    return whetherItIsThere(read).thenCompose(seen -> {
       if (seen.getKvs().isEmpty()) {
         return CompletableFuture.failedFuture(EtcdErrors.withoutChange(failure));
       }
@@ -180,12 +176,30 @@ final class EtcdAttempt {
   }
 
   /** The epoch was raised, or the key is there already: then its place is looked at, and it is left as it is. */
+  private CompletableFuture<Answer> refused(EtcdLease.Term term) {
+    Op epoch = Op.get(context.keys.epoch(term.id), EtcdContext.KEY);
+    Op own = Op.get(claim.key, GetOption.DEFAULT);
+    CompletableFuture<TxnResponse> read =
+        context.calls.txn(List.of(), List.of(epoch, own), List.of());
+    return whetherItIsThere(read).thenCompose(seen -> refused(term, seen));
+  }
+
+  /** The key was perhaps put: if it is not read whether it is there, that stays unknown. */
+  private static <T> CompletableFuture<T> whetherItIsThere(CompletableFuture<T> read) {
+    return read.exceptionallyCompose(
+        unread -> CompletableFuture.failedFuture(EtcdErrors.afterChange(unread)));
+  }
+
   private CompletableFuture<Answer> refused(EtcdLease.Term term, TxnResponse done) {
     List<KeyValue> epoch = done.getGetResponses().get(0).getKvs();
     term.epoch = epoch.isEmpty() ? 0 : epoch.get(0).getVersion();
     List<KeyValue> own = done.getGetResponses().get(1).getKvs();
     if (own.isEmpty()) {
       return enter();
+    }
+    if (EtcdValue.read(claim.key, own.get(0).getValue()).kind() == EtcdValue.Kind.KEPT) {
+      // the claim has ended since, and its lock is kept: that key is no place to be moved
+      return answer(new Answer.Late());
     }
     applied = true;
     claim.place.seen(own.get(0), term);

@@ -31,22 +31,27 @@ import java.util.function.Supplier;
  */
 final class EtcdCalls {
   private final String store;
-  private final Client client;
+  private final EtcdClient client;
   private final StoreEvents events;
   private final AtomicBoolean disturbed = new AtomicBoolean();
 
-  EtcdCalls(String store, Client client, StoreEvents events) {
+  EtcdCalls(String store, EtcdClient client, StoreEvents events) {
     this.store = store;
     this.client = client;
     this.events = events;
   }
 
   Client client() {
-    return client;
+    return client.client;
+  }
+
+  /** Closes the client, if it is the store's own; what is under way fails. */
+  void close() {
+    client.close();
   }
 
   CompletableFuture<GetResponse> get(ByteSequence key, GetOption option) {
-    return ask(() -> client.getKVClient().get(key, option));
+    return ask(() -> client().getKVClient().get(key, option));
   }
 
   CompletableFuture<TxnResponse> txn(List<Cmp> when, List<Op> then, List<Op> otherwise) {
@@ -62,7 +67,7 @@ final class EtcdCalls {
   }
 
   private CompletableFuture<TxnResponse> commit(List<Cmp> when, List<Op> then, List<Op> otherwise) {
-    Txn txn = client.getKVClient().txn();
+    Txn txn = client().getKVClient().txn();
     return txn.If(when.toArray(Cmp[]::new))
         .Then(then.toArray(Op[]::new))
         .Else(otherwise.toArray(Op[]::new))
@@ -71,30 +76,30 @@ final class EtcdCalls {
 
   /** Begins a lease. One that is refused for want of space may have begun all the same: it ends unused. */
   CompletableFuture<LeaseGrantResponse> grant(long seconds) {
-    return ask(() -> client.getLeaseClient().grant(seconds))
+    return ask(() -> client().getLeaseClient().grant(seconds))
         .exceptionallyCompose(failure -> CompletableFuture.failedFuture(
             EtcdErrors.isFull(failure) ? EtcdErrors.withoutChange(failure) : failure));
   }
 
   CompletableFuture<LeaseKeepAliveResponse> keepAlive(long lease) {
-    return ask(() -> client.getLeaseClient().keepAliveOnce(lease));
+    return ask(() -> client().getLeaseClient().keepAliveOnce(lease));
   }
 
   CompletableFuture<LeaseTimeToLiveResponse> timeToLive(long lease) {
     return ask(
-        () -> client.getLeaseClient().timeToLive(lease, LeaseOption.builder().build()));
+        () -> client().getLeaseClient().timeToLive(lease, LeaseOption.builder().build()));
   }
 
   /** Lists the keys of a lease. That this fails tells nothing of the connection: there may be too many of them. */
   CompletableFuture<LeaseTimeToLiveResponse> keysOf(long lease) {
     LeaseOption withKeys = LeaseOption.builder().withAttachedKeys().build();
-    return ask(() -> client.getLeaseClient().timeToLive(lease, withKeys), false);
+    return ask(() -> client().getLeaseClient().timeToLive(lease, withKeys), false);
   }
 
   /** Ends a lease that nobody uses. If that fails, it ends by itself. */
   void revoke(long lease) {
     CompletionStage<LeaseRevokeResponse> asked =
-        ask(() -> client.getLeaseClient().revoke(lease));
+        ask(() -> client().getLeaseClient().revoke(lease));
     asked.whenComplete((done, failure) -> {});
   }
 
@@ -105,7 +110,7 @@ final class EtcdCalls {
         .withNoPut(true)
         .withRequireLeader(true)
         .build();
-    return client.getWatchClient().watch(key, option, listener);
+    return EtcdClient.inNoContext(() -> client().getWatchClient().watch(key, option, listener));
   }
 
   /** Asks, and says what a failure means. */
@@ -114,9 +119,13 @@ final class EtcdCalls {
   }
 
   private <T> CompletableFuture<T> ask(Supplier<CompletableFuture<T>> question, boolean disturbs) {
+    if (client.isClosed()) {
+      return CompletableFuture.failedFuture(
+          new StoreException(store + ": the store is closed", Reason.UNREACHABLE, true, null));
+    }
     CompletionStage<T> asked;
     try {
-      asked = question.get();
+      asked = client.ask(question);
     } catch (RuntimeException e) {
       // a client that was closed says so at once
       return CompletableFuture.failedFuture(EtcdErrors.of(store, e));
@@ -130,6 +139,7 @@ final class EtcdCalls {
         answered();
         told.completeExceptionally(new LeaseGone(failure));
       } else {
+        client.failed();
         RuntimeException meaning = EtcdErrors.of(store, failure);
         if (disturbs) {
           failed(meaning);
@@ -141,6 +151,7 @@ final class EtcdCalls {
   }
 
   private void answered() {
+    client.answered();
     if (disturbed.get() && disturbed.compareAndSet(true, false)) {
       events.restored();
     }

@@ -197,22 +197,12 @@ final class EtcdLease {
 
   /** Returns a lease that has almost all of its time left; should it be renewed for that, it lasts until the moment too. */
   private CompletableFuture<Term> young(long untilNanos) {
-    Term old;
-    lock.lock();
-    try {
-      Term term = current;
-      long age = term == null ? Long.MAX_VALUE : ticker.elapsedNanos(term.anchor);
-      if (term != null && term.isYoung()) {
-        return CompletableFuture.completedFuture(term);
-      }
-      if (term == null || age > nanos() - nanos() / YOUNG) {
-        return granting.ask(this::grant);
-      }
-      old = term;
-    } finally {
-      lock.unlock();
+    Term term = current();
+    if (term != null && term.isYoung()) {
+      return CompletableFuture.completedFuture(term);
     }
-    return renewed(old, untilNanos);
+    boolean isOld = term == null || ticker.elapsedNanos(term.anchor) > nanos() - nanos() / YOUNG;
+    return isOld ? granting.ask(this::grant) : renewed(term, untilNanos);
   }
 
   private CompletableFuture<Term> renewed(Term term, long untilNanos) {
@@ -223,6 +213,11 @@ final class EtcdLease {
   }
 
   private CompletableFuture<Term> grant(Moment before) {
+    Term made = current();
+    if (made != null && made.isYoung()) {
+      // by a request that was answered since it was looked for
+      return CompletableFuture.completedFuture(made);
+    }
     return calls.grant(seconds).thenApply(granted -> begun(new Term(granted.getID(), before)));
   }
 

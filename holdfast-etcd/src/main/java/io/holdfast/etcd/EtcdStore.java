@@ -73,8 +73,7 @@ public final class EtcdStore implements LockStore {
 
   private final String store;
   private final EtcdSettings settings;
-  private final Supplier<Client> client;
-  private final boolean isOwn;
+  private final Supplier<EtcdClient> client;
   private final boolean tls;
   private volatile @Nullable Started started;
 
@@ -86,12 +85,10 @@ public final class EtcdStore implements LockStore {
       EtcdAdmin admin,
       EtcdDoctor doctor) {}
 
-  private EtcdStore(
-      String store, EtcdSettings settings, Supplier<Client> client, boolean isOwn, boolean tls) {
+  private EtcdStore(String store, EtcdSettings settings, Supplier<EtcdClient> client, boolean tls) {
     this.store = store;
     this.settings = settings;
     this.client = client;
-    this.isOwn = isOwn;
     this.tls = tls;
   }
 
@@ -116,7 +113,8 @@ public final class EtcdStore implements LockStore {
   public static EtcdStore using(Client client, EtcdSettings settings) {
     Objects.requireNonNull(client, "client");
     Objects.requireNonNull(settings, "settings");
-    return new EtcdStore("etcd (the application's client)", settings, () -> client, false, false);
+    return new EtcdStore(
+        "etcd (the application's client)", settings, () -> EtcdClient.given(client), false);
   }
 
   static EtcdStore at(StoreAddress address) {
@@ -125,7 +123,6 @@ public final class EtcdStore implements LockStore {
         address.toString(),
         servers.settings(),
         servers::client,
-        true,
         address.scheme().equals("etcds"));
   }
 
@@ -258,9 +255,7 @@ public final class EtcdStore implements LockStore {
     Started parts = started;
     if (parts != null) {
       parts.context().close();
-      if (isOwn) {
-        parts.context().calls.client().close();
-      }
+      parts.context().calls.close();
     }
   }
 }

@@ -64,7 +64,7 @@ final class DrivenEtcd implements AfterEachCallback {
 
   /** A context of its own past {@link #calls}: it knows none of the store's claims. */
   EtcdContext anotherContext() {
-    EtcdCalls past = new EtcdCalls("test", operator.client, engine);
+    EtcdCalls past = new EtcdCalls("test", EtcdClient.given(operator.client), engine);
     return new EtcdContext(past, new EtcdKeys(prefix), engine.runtime(), engine);
   }
 

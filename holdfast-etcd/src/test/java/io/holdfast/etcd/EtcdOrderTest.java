@@ -98,7 +98,7 @@ class EtcdOrderTest {
   void moveThatIsAnsweredLate_isNoGrant() {
     Claim waiter = waiterThatIsFirst();
     Late<CompletionStage<Answer>> move =
-        etcd.answeredLate("Txn", 2, () -> etcd.ask(waiter, Mode.QUEUE));
+        etcd.answeredLate("Txn", 3, () -> etcd.ask(waiter, Mode.QUEUE));
     assertUnderTheHoldsLease(waiter);
     queueAnewBehindAnother(waiter);
     move.letGo();
@@ -123,7 +123,7 @@ class EtcdOrderTest {
     KeyValue key = etcd.key(waiter);
     Late<CompletionStage<Answer>> move = etcd.answeredLate(
         "Txn",
-        2,
+        3,
         () -> operator.put(key.getKey(), key.getValue().toString(), key.getLease()),
         () -> etcd.ask(waiter, Mode.QUEUE));
     assertThat(etcd.key(waiter).getLease()).isEqualTo(key.getLease());
@@ -152,7 +152,7 @@ class EtcdOrderTest {
     Claim claim = etcd.claim();
     Late<CompletionStage<Answer>> deletion = deletionOfATry(claim, put -> etcd.late("Txn", 1, put));
     Late<CompletionStage<Answer>> look =
-        etcd.answeredLate("Txn", 1, () -> etcd.ask(claim, Mode.TRY));
+        etcd.answeredLate("Txn", 2, () -> etcd.ask(claim, Mode.TRY));
     deletion.letGo();
     assertThat(Await.value(deletion.asked())).isInstanceOf(Answer.Busy.class);
     putAnothersKey(claim);
@@ -324,6 +324,22 @@ class EtcdOrderTest {
     assertThat(operator.keys()).isEmpty();
   }
 
+  /** An attempt is refused since its key is there already, and that is not read: it is not said that nothing is there. */
+  @Test
+  void refusal_whoseReasonIsNotRead_isNotCalledNotApplied() {
+    Claim holder = etcd.claim();
+    calls.lose("Txn", 0);
+    Await.failure(etcd.ask(holder, Mode.QUEUE));
+    String refusal = "etcdserver: too many requests";
+    calls.refuse("Txn", 1, Status.RESOURCE_EXHAUSTED.withDescription(refusal));
+    Throwable failure = Await.failure(etcd.ask(holder, Mode.QUEUE));
+    assertThat(failure).isInstanceOf(StoreException.class).hasMessageContaining(refusal);
+    assertThat(((StoreException) failure).notApplied()).isFalse();
+    assertThat(context.known(holder.id())).isPresent();
+    assertThat(etcd.end(holder).outcome()).isEqualTo(Outcome.RELEASED);
+    assertThat(operator.keys()).isEmpty();
+  }
+
   /** The second step of an attempt is refused: the first was applied all the same. */
   @Test
   void refusedAfterThePut_isNotCalledNotApplied() {
@@ -343,6 +359,21 @@ class EtcdOrderTest {
   }
 
   // kept locks
+
+  /** An attempt is refused since the claim has the lock; when it is read why, the claim has ended and its lock is kept. */
+  @Test
+  void refusalThatIsReadAfterTheEnd_leavesAKeptLock() {
+    Claim holder = etcd.holder();
+    Late<CompletionStage<Answer>> read = etcd.late("Txn", 1, () -> etcd.ask(holder, Mode.QUEUE));
+    assertThat(etcd.end(holder, KEEP_FOR).outcome()).isEqualTo(Outcome.RELEASED);
+    KeyValue kept = etcd.key(holder);
+    assertThat(isKept(kept)).isTrue();
+    read.letGo();
+    assertThat(Await.value(read.asked())).isInstanceOf(Answer.Late.class);
+    assertThat(etcd.key(holder).getModRevision()).isEqualTo(kept.getModRevision());
+    assertThat(etcd.end(holder, KEEP_FOR).outcome()).isEqualTo(Outcome.RELEASED);
+    assertThat(isKept(etcd.key(holder))).isTrue();
+  }
 
   @Test
   void keptLock_whenTheWallClockSteps_isKeptAsLong() {

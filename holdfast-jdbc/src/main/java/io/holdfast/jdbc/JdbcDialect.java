@@ -32,8 +32,17 @@ interface JdbcDialect {
     record Late() implements Attempted {}
   }
 
-  /** A hold that was extended or ended. */
+  /** A hold that was extended. */
   record Done(long revision, boolean othersWait, long nowUs) {}
+
+  /**
+   * A hold that was ended.
+   *
+   * @param othersWait whether another client waits
+   * @param nowUs the database's time, after that
+   * @param isToTell whether those that wait can hear of it, and were not told
+   */
+  record Freed(boolean othersWait, long nowUs, boolean isToTell) {}
 
   /** The holds that were extended, and the claims whose rows others keep locked. A claim in neither holds nothing. */
   record Extended(Map<ClaimId, Done> held, Set<ClaimId> locked) {}
@@ -103,7 +112,7 @@ interface JdbcDialect {
 
   /** Ends a hold; null if the claim holds nothing. */
   @Nullable
-  Done end(JdbcSession session, Claim claim, long keepForUs) throws SQLException;
+  Freed end(JdbcSession session, Claim claim, long keepForUs) throws SQLException;
 
   /**
    * Extends holds. A row that others keep locked costs no other claim its extension.
@@ -127,8 +136,8 @@ interface JdbcDialect {
   void enter(JdbcSession session, Claim claim, long giveUpUs, long leaseUs) throws SQLException;
 
   /**
-   * Tells whoever listens that a lock may be free, or that somebody else's word that he waits for it is gone: what is not a
-   * plain release, which says so itself. Nothing where nobody can listen.
+   * Tells the clients that listen that a lock may be free, or that another client's word that it waits is gone. Only a release
+   * may have done so itself ({@link Freed#isToTell}). Nothing where no client can listen.
    */
   default void tell(JdbcSession session, LockKey name) throws SQLException {
     // waiters look

@@ -7,6 +7,7 @@ import io.holdfast.spi.Claim;
 import io.holdfast.spi.Ended;
 import io.holdfast.spi.Ended.Outcome;
 import io.holdfast.spi.Grant;
+import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Mode;
 import java.lang.System.Logger.Level;
 import java.sql.SQLException;
@@ -14,6 +15,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Attempts and ends. */
 final class JdbcLocks {
@@ -124,8 +126,9 @@ final class JdbcLocks {
     // out of the list before its word is taken back: a look that runs meanwhile must not leave it again
     boolean wasLast = waiting.isLastOf(claim);
     waiting.remove(claim.id());
+    AtomicBoolean isToTell = new AtomicBoolean();
     return lane.submitOrRun(session -> {
-          Ended ended = end(session, claim, keepForUs, finalUs);
+          Ended ended = end(session, claim, keepForUs, finalUs, isToTell);
           if (ended.outcome() != Outcome.RELEASED) {
             boolean hadWord =
                 wasLast && dialect.unwant(session, claim.name(), claim.id().client());
@@ -140,14 +143,34 @@ final class JdbcLocks {
           if (ended != null && ended.outcome() != Outcome.NOT_THERE) {
             waiting.lookNow(claim.name());
           }
+          if (isToTell.get()) {
+            tell(claim.name());
+          }
         });
   }
 
-  private Ended end(JdbcSession session, Claim claim, long keepForUs, long finalUs)
+  /** The lock is free, and its release does not wait for this: clients that do not hear of it look after a while. */
+  private void tell(LockKey name) {
+    CompletionStage<Boolean> told = lane.submit(session -> {
+      dialect.tell(session, name);
+      return true;
+    });
+    told.whenComplete((yes, failure) -> {
+      if (failure != null) {
+        LOG.log(
+            Level.DEBUG,
+            "store=" + context.store() + " waiters were not told of a release",
+            failure);
+      }
+    });
+  }
+
+  private Ended end(
+      JdbcSession session, Claim claim, long keepForUs, long finalUs, AtomicBoolean isToTell)
       throws SQLException {
-    JdbcDialect.Done done = dialect.end(session, claim, keepForUs);
-    if (done != null) {
-      return released(done, finalUs);
+    JdbcDialect.Freed freed = dialect.end(session, claim, keepForUs);
+    if (freed != null) {
+      return released(freed, finalUs, isToTell);
     }
     boolean left = claim.fair() && dialect.leave(session, claim.id());
     long nowUs = dialect.now(session);
@@ -158,16 +181,17 @@ final class JdbcLocks {
     // What is applied now came too late. What was applied until then may not have been there yet when we looked, or is
     // being committed: so it is looked for once more.
     dialect.awaitWriters(session, claim.name());
-    done = dialect.end(session, claim, keepForUs);
-    if (done != null) {
-      return released(done, finalUs);
+    freed = dialect.end(session, claim, keepForUs);
+    if (freed != null) {
+      return released(freed, finalUs, isToTell);
     }
     return new Ended(left ? Outcome.WITHDRAWN : Outcome.NOT_THERE, true, false);
   }
 
-  private Ended released(JdbcDialect.Done done, long finalUs) {
-    context.clock().heard(done.nowUs());
-    return new Ended(Outcome.RELEASED, done.nowUs() > finalUs, done.othersWait());
+  private Ended released(JdbcDialect.Freed freed, long finalUs, AtomicBoolean isToTell) {
+    isToTell.set(freed.isToTell());
+    context.clock().heard(freed.nowUs());
+    return new Ended(Outcome.RELEASED, freed.nowUs() > finalUs, freed.othersWait());
   }
 
   void close() {

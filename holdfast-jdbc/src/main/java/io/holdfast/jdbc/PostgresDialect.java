@@ -57,7 +57,15 @@ final class PostgresDialect extends ServerDialect {
       UPDATE {lock} AS l SET rev = greatest(l.rev + 1, ARRIVED), claim = ?, since_us = ARRIVED, until_us = ARRIVED + ?,
         client = ?, host = ?, pid = ?, thread = ?, note = ?, wanted_us = CASE WHEN l.wanted_by = ? THEN 0 ELSE l.wanted_us END
       WHERE name = ? AND l.until_us <= ARRIVED AND ARRIVED < ?
-      RETURNING rev / CASE WHEN {now} < ? THEN 1 ELSE 0 END, coalesce(OTHERS, false)""".replace("ARRIVED", ARRIVED).replace("OTHERS", OTHERS_WAIT);
+      RETURNING rev / CASE WHEN {now} < ? THEN 1 ELSE 0 END, since_us, wanted_us, wanted_by""".replace("ARRIVED", ARRIVED);
+
+  /**
+   * Releases a lock for which other clients are unlikely to wait. This client judges the word that is returned, and the next
+   * grant writes the holder's columns: each expression and each column is work for the server.
+   */
+  private static final String LET_GO =
+      "UPDATE {lock} SET until_us = 0, claim = NULL WHERE name = ? AND claim = ? AND until_us > {now}"
+          + " RETURNING {now}, wanted_us, wanted_by";
 
   private static final String ATTEMPT = """
       INSERT INTO {lock} AS l (name, rev, claim, since_us, until_us, client, host, pid, thread, note)
@@ -89,6 +97,9 @@ final class PostgresDialect extends ServerDialect {
 
   private static final String ANY = ATTEMPT.replace("IS_FIRST", "true");
   private static final String IN_TURN = ATTEMPT.replace("IS_FIRST", FIRST);
+
+  /** The locks for which another client waited when one was last released, granted or renewed: a release tells it. */
+  private final LikelyNames wanted = new LikelyNames();
 
   private final AtomicBoolean fullQueueSaid = new AtomicBoolean();
   private volatile boolean proxyKnown;
@@ -258,10 +269,12 @@ final class PostgresDialect extends ServerDialect {
     update.setString(at++, client);
     bindName(update, at++, claim.name().name());
     update.setLong(at++, giveUpUs);
-    update.setLong(at++, giveUpUs);
-    update.setString(at, client);
+    update.setLong(at, giveUpUs);
     try (ResultSet row = update.executeQuery()) {
-      return row.next() ? new Attempted.Granted(row.getLong(1), row.getBoolean(2)) : null;
+      // word that was fresh when the statement arrived is fresh enough
+      return row.next()
+          ? granted(claim, row.getLong(1), othersWait(claim, row.getLong(2), row, 3))
+          : null;
     } catch (SQLException e) {
       if (DIVISION_BY_ZERO.equals(e.getSQLState())) {
         return new Attempted.Late();
@@ -305,7 +318,7 @@ final class PostgresDialect extends ServerDialect {
         return new Attempted.Late();
       }
       if (row.getBoolean(1)) {
-        return new Attempted.Granted(row.getLong(2), row.getBoolean(3));
+        return granted(claim, row.getLong(2), row.getBoolean(3));
       }
       return new Attempted.Busy(
           Math.max(0, row.getLong(4)),
@@ -313,22 +326,64 @@ final class PostgresDialect extends ServerDialect {
     }
   }
 
+  private Attempted granted(Claim claim, long revision, boolean othersWait) {
+    if (othersWait) {
+      wanted.add(claim.name().name());
+    }
+    return new Attempted.Granted(revision, othersWait);
+  }
+
+  /** Reads whether another client's word that it waits is fresh: until when it is, and whose. */
+  private static boolean othersWait(Claim claim, long nowUs, ResultSet row, int at)
+      throws SQLException {
+    if (row.getLong(at) <= nowUs) {
+      return false;
+    }
+    String by = row.getString(at + 1);
+    return by != null && !by.equals(claim.id().client());
+  }
+
   @Override
-  public @Nullable Done end(JdbcSession session, Claim claim, long keepForUs) throws SQLException {
+  public @Nullable Freed end(JdbcSession session, Claim claim, long keepForUs) throws SQLException {
+    if (keepForUs <= 0 && !wanted.contains(claim.name().name())) {
+      return letGo(session, claim);
+    }
+    Freed freed;
     try {
-      return end(session, claim, keepForUs, TELL_OTHERS);
+      freed = end(session, claim, keepForUs, TELL_OTHERS);
     } catch (SQLException e) {
       requireFullQueue(e);
-      return end(session, claim, keepForUs, "NULL");
+      freed = end(session, claim, keepForUs, "NULL");
+    }
+    if (freed != null && !freed.othersWait()) {
+      wanted.remove(claim.name().name());
+    }
+    return freed;
+  }
+
+  private @Nullable Freed letGo(JdbcSession session, Claim claim) throws SQLException {
+    PreparedStatement update = statement(session, LET_GO + andCommit);
+    bindName(update, 1, claim.name().name());
+    update.setString(2, claim.id().toString());
+    try (ResultSet row = update.executeQuery()) {
+      if (!row.next()) {
+        return null;
+      }
+      long nowUs = row.getLong(1);
+      boolean othersWait = othersWait(claim, nowUs, row, 2);
+      if (othersWait) {
+        wanted.add(claim.name().name());
+      }
+      return new Freed(othersWait, nowUs, othersWait);
     }
   }
 
-  private @Nullable Done end(JdbcSession session, Claim claim, long keepForUs, String tell)
+  private @Nullable Freed end(JdbcSession session, Claim claim, long keepForUs, String tell)
       throws SQLException {
     PreparedStatement update = statement(
         session,
         "UPDATE {lock} SET until_us = CASE WHEN ? > 0 THEN since_us + ? ELSE 0 END, " + NOBODY
-            + " WHERE name = ? AND claim = ? AND until_us > {now} RETURNING rev, coalesce("
+            + " WHERE name = ? AND claim = ? AND until_us > {now} RETURNING coalesce("
             + OTHERS_WAIT + ", false), {now}, " + tell + andCommit);
     update.setLong(1, keepForUs);
     update.setLong(2, keepForUs);
@@ -340,7 +395,7 @@ final class PostgresDialect extends ServerDialect {
       update.setString(at, claim.id().client());
     }
     try (ResultSet row = update.executeQuery()) {
-      return row.next() ? new Done(row.getLong(1), row.getBoolean(2), row.getLong(3)) : null;
+      return row.next() ? new Freed(row.getBoolean(1), row.getLong(2), false) : null;
     }
   }
 
@@ -410,6 +465,12 @@ final class PostgresDialect extends ServerDialect {
     at = bindAll(ids(claims), at, update::setString);
     update.setString(at, claims.get(0).id().client());
     readKept(update, kept);
+    for (Claim claim : claims) {
+      Done done = kept.get(claim.id());
+      if (done != null && done.othersWait()) {
+        wanted.add(claim.name().name());
+      }
+    }
   }
 
   @Override

@@ -42,7 +42,9 @@ abstract class ServerDialect implements JdbcDialect {
         AND w.seq < coalesce((SELECT own.seq FROM {waiter} own WHERE own.claim = ?), 9223372036854775807))""";
 
   private final String now;
-  private final GrantedNames granted = new GrantedNames();
+
+  /** The locks that were granted when they were last asked for: the short statement is tried there first. */
+  private final LikelyNames granted = new LikelyNames();
 
   /**
    * Makes a dialect.

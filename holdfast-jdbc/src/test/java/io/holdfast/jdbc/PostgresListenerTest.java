@@ -11,6 +11,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.Ticker;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.ClaimId;
+import io.holdfast.spi.Ended;
 import io.holdfast.spi.Ended.Outcome;
 import io.holdfast.spi.Kept;
 import io.holdfast.spi.LockKey;
@@ -33,6 +34,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Waiters on PostgreSQL hear of releases. Looks are so rare here, 20 s apart, that none of them is why one is told in
@@ -108,8 +110,9 @@ class PostgresListenerTest {
     assertThat(waiter.told.poll(SOON.toMillis(), TimeUnit.MILLISECONDS)).isEqualTo(claim.id());
   }
 
-  @Test
-  void release_isHeard() throws Exception {
+  @ParameterizedTest(name = "the holder knows that another client waits: {0}")
+  @ValueSource(booleans = {false, true})
+  void release_isHeard(boolean knows) throws Exception {
     try (Client holder = client();
         Client other = client()) {
       Claim held = holder.claim("Schloß \"x\"");
@@ -118,8 +121,13 @@ class PostgresListenerTest {
       Claim waits = other.claim("Schloß \"x\"");
       other.busy(waits);
       awaitListener(shared);
+      if (knows) {
+        assertThat(holder.keep(held))
+            .isInstanceOfSatisfying(
+                Kept.Held.class, kept -> assertThat(kept.grant().othersWait()).isTrue());
+      }
       other.told.clear();
-      holder.end(held);
+      assertThat(holder.end(held).othersWait()).isTrue();
       assertTold(other, waits);
       other.granted(waits);
     }
@@ -284,9 +292,40 @@ class PostgresListenerTest {
         other.busy(other.claim("y"));
         assertThat(later.end(own).outcome()).isEqualTo(Outcome.RELEASED);
         other.granted(other.claim("y"));
+        // the next release of a lock that others wait for tells them in the same statement
+        Claim known = later.claim("z");
+        later.granted(known);
+        other.busy(other.claim("z"));
+        assertThat(later.keep(known)).isInstanceOf(Kept.Held.class);
+        assertThat(later.end(known).outcome()).isEqualTo(Outcome.RELEASED);
+        other.granted(other.claim("z"));
         long revision =
             holder.keep(held) instanceof Kept.Held kept ? kept.grant().revision() : 0;
         assertThat(Client.get(later.store.evict(LockKey.of("x"), revision))).isTrue();
+        other.granted(waits);
+      }
+    }
+  }
+
+  /** Waiters are told when the lock is free: if that fails, neither the release fails nor what is asked next. */
+  @Test
+  void connectionThatBreaksWhenWaitersAreTold_failsNothing() throws Exception {
+    try (SqlServer server = PostgresServer.with();
+        Client other = new Client(SqlUnderTest.uri(server, RARELY), Ticker.system()).connect()) {
+      server.execute(
+          "CREATE FUNCTION public.pg_notify(text, text) RETURNS void LANGUAGE plpgsql AS $$"
+              + " BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); END $$",
+          "ALTER ROLE holdfast SET search_path = public, pg_catalog");
+      try (Client holder =
+          new Client(SqlUnderTest.uri(server, RARELY), Ticker.system()).connect()) {
+        Claim held = holder.claim("x");
+        holder.granted(held);
+        Claim waits = other.claim("x");
+        other.busy(waits);
+        Ended ended = holder.end(held);
+        assertThat(ended.outcome()).isEqualTo(Outcome.RELEASED);
+        assertThat(ended.othersWait()).isTrue();
+        holder.granted(holder.claim("y"));
         other.granted(waits);
       }
     }

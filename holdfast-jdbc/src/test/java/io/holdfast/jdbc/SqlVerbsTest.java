@@ -109,6 +109,7 @@ class SqlVerbsTest {
       Claim stranger = each.claim("x", Client.LEASE.plusHours(1), false);
       assertThat(each.keep(stranger)).isInstanceOf(Kept.Gone.class);
       assertThat(each.end(stranger).outcome()).isEqualTo(Outcome.NOT_THERE);
+      assertThat(each.end(stranger, Duration.ofHours(1)).outcome()).isEqualTo(Outcome.NOT_THERE);
       assertThat(server().query(row)).isEqualTo(before);
     }
     assertThat(a.end(held).outcome()).isEqualTo(Outcome.RELEASED);
@@ -433,8 +434,10 @@ class SqlVerbsTest {
     Client b = client(kind, "holdfast.poll=1s");
     Claim held = a.claim("x");
     assertThat(a.granted(held).othersWait()).isFalse();
-    a.busy(a.claim("x"));
+    Claim own = a.claim("x");
+    a.busy(own);
     assertThat(((Kept.Held) a.keep(held)).grant().othersWait()).isFalse();
+    a.end(own);
     Claim waits = b.claim("x");
     b.busy(waits);
     assertThat(((Kept.Held) a.keep(held)).grant().othersWait()).isTrue();
@@ -444,6 +447,31 @@ class SqlVerbsTest {
     b.busy(waits);
     assertThat(a.end(held).othersWait()).isTrue();
     assertThat(b.granted(waits).othersWait()).isFalse();
+    assertThat(b.end(waits).othersWait()).isFalse();
+    Claim next = a.claim("x");
+    assertThat(a.granted(next).othersWait()).isFalse();
+    assertThat(a.end(next).othersWait()).isFalse();
+  }
+
+  /** A client's own word may come when it has the lock already: it is no other's. */
+  @ParameterizedTest
+  @EnumSource
+  void ownWord_isNotTold(SqlKind kind) {
+    Client a = client(kind);
+    for (String word : List.of(a.id, "another")) {
+      boolean isOthers = word.equals("another");
+      Claim claim = a.claim("x");
+      a.granted(claim);
+      server()
+          .execute("UPDATE holdfast_lock SET wanted_us = until_us + 60000000, wanted_by = '" + word
+              + "' WHERE name = 'x'");
+      assertThat(((Kept.Held) a.keep(claim)).grant().othersWait()).isEqualTo(isOthers);
+      assertThat(a.granted(claim).othersWait()).isEqualTo(isOthers);
+      assertThat(a.end(claim).othersWait()).isEqualTo(isOthers);
+      Claim next = a.claim("x");
+      assertThat(a.granted(next).othersWait()).isEqualTo(isOthers);
+      assertThat(a.end(next).othersWait()).isEqualTo(isOthers);
+    }
   }
 
   /** Fair claims are granted in the order in which they came; a try goes past them. */

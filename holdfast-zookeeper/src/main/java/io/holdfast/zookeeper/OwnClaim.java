@@ -30,7 +30,11 @@ final class OwnClaim extends Turns {
   private boolean othersWait;
   private long madeNanos;
   private long heardNanos;
-  private Moment refreshedAt;
+
+  /** When the engine last said that it stays: a number a clock, no new object in an old one at each renewal. */
+  private long refreshedNanos;
+
+  private long refreshedWallMillis;
 
   /** The folder's last change of its children when the node's place was seen; 0 if it was not. */
   private long pzxid;
@@ -59,7 +63,7 @@ final class OwnClaim extends Turns {
     this.session = session;
     this.madeNanos = now.nanos();
     this.heardNanos = now.nanos();
-    this.refreshedAt = now;
+    refreshed(now);
   }
 
   /** Whether no request is under way, no node is known, and there is no lost answer, unless the engine has ended the claim. */
@@ -197,15 +201,24 @@ final class OwnClaim extends Turns {
     if (expiring) {
       return false;
     }
-    refreshedAt = now;
+    refreshed(now);
     staysNanos = forNanos;
     return true;
+  }
+
+  private void refreshed(Moment now) {
+    refreshedNanos = now.nanos();
+    refreshedWallMillis = now.wallMillis();
+  }
+
+  private Moment refreshedAt() {
+    return new Moment(refreshedNanos, refreshedWallMillis);
   }
 
   /** Returns for how long a node of it still stays, if there is one or may soon be; less than nothing if it is overdue. */
   synchronized long staysNanos(Ticker ticker) {
     boolean isNone = node == null && isIdle();
-    return isNone ? Long.MAX_VALUE : staysNanos - ticker.elapsedNanos(refreshedAt);
+    return isNone ? Long.MAX_VALUE : staysNanos - ticker.elapsedNanos(refreshedAt());
   }
 
   /**

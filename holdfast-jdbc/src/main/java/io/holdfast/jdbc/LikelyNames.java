@@ -4,10 +4,10 @@ package io.holdfast.jdbc;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * Which locks were granted when they were last asked for, so that they have a row, and nobody wanted them. A guess, in a few
- * kilobytes: names share places, the last one keeps it, and who is taken for another costs a statement that finds nothing.
+ * Names of which something was true when it was last seen, and is likely to be true still. A guess, in a few kilobytes: several
+ * names share a place, and the newest one has it. A wrong guess may cost a statement, never more.
  */
-final class GrantedNames {
+final class LikelyNames {
   private static final int PLACES = 4096;
 
   private final AtomicIntegerArray hashes = new AtomicIntegerArray(PLACES);
