@@ -98,13 +98,8 @@ final class MySqlDialect extends ServerDialect {
   private static final String IN_TURN = ATTEMPT.replace("IS_FIRST", FIRST);
 
   private static final String END = "UPDATE {lock} SET answer = LAST_INSERT_ID({now} * 2 + IF("
-      + OTHERS_WAIT + ", 1, 0)), until_us = UNTIL, seen_us = {now}"
-      + " WHERE name = ? AND claim = ? AND until_us > {now}";
-
-  /** The next grant writes the holder's columns anyway. */
-  private static final String LET_GO = END.replace("UNTIL", "0, claim = NULL");
-
-  private static final String KEEP_FOR = END.replace("UNTIL", "since_us + ?, " + NOBODY);
+      + OTHERS_WAIT + ", 1, 0)), until_us = IF(? > 0, since_us + ?, 0), " + NOBODY
+      + ", seen_us = {now} WHERE name = ? AND claim = ? AND until_us > {now}";
 
   private static final String ENTER =
       INTO_QUEUE + "ON DUPLICATE KEY UPDATE until_us = GREATEST({waiter}.until_us, q.until_us)";
@@ -326,15 +321,12 @@ final class MySqlDialect extends ServerDialect {
 
   @Override
   public @Nullable Freed end(JdbcSession session, Claim claim, long keepForUs) throws SQLException {
-    boolean keeps = keepForUs > 0;
-    PreparedStatement update = withKey(session, keeps ? KEEP_FOR : LET_GO);
+    PreparedStatement update = withKey(session, END);
     update.setString(1, claim.id().client());
-    int at = 2;
-    if (keeps) {
-      update.setLong(at++, keepForUs);
-    }
-    bindName(update, at++, claim.name().name());
-    update.setString(at, claim.id().toString());
+    update.setLong(2, keepForUs);
+    update.setLong(3, keepForUs);
+    bindName(update, 4, claim.name().name());
+    update.setString(5, claim.id().toString());
     if (update.executeUpdate() == 0) {
       return null;
     }
