@@ -112,7 +112,7 @@ class LaneLockTest {
     }
 
     @Override
-    @Deprecated
+    @SuppressWarnings("deprecation")
     public long getId() {
       return 1;
     }
