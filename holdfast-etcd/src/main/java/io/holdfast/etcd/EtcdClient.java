@@ -74,7 +74,7 @@ final class EtcdClient {
     boolean isInUse = answers && ticker.nanos() - answeredNanos < IN_USE.toNanos();
     return isInUse
         ? inNoContext(() -> own.ask(question))
-        : CompletableFuture.supplyAsync(() -> own.ask(question), own).thenCompose(asked -> asked);
+        : CompletableFuture.completedFuture(own).thenComposeAsync(pool -> pool.ask(question), own);
   }
 
   /**
