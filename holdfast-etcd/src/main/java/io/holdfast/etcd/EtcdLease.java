@@ -201,8 +201,10 @@ final class EtcdLease {
     if (term != null && term.isYoung()) {
       return CompletableFuture.completedFuture(term);
     }
-    boolean isOld = term == null || ticker.elapsedNanos(term.anchor) > nanos() - nanos() / YOUNG;
-    return isOld ? granting.ask(this::grant) : renewed(term, untilNanos);
+    if (term == null || ticker.elapsedNanos(term.anchor) > nanos() - nanos() / YOUNG) {
+      return granting.ask(this::grant);
+    }
+    return renewed(term, untilNanos);
   }
 
   private CompletableFuture<Term> renewed(Term term, long untilNanos) {

@@ -44,13 +44,13 @@ class CallerExecutorTest {
   /** What one thread asks changes nothing for another, such as one that repeats a request. */
   @Test
   void execute_whileAnotherThreadAsks_runsOnThePool() {
-    CompletableFuture<CompletableFuture<Thread>> other = executor.ask(() -> {
-      CompletableFuture<CompletableFuture<Thread>> handed =
-          CompletableFuture.supplyAsync(this::handOver, task -> new Thread(task, "other").start());
-      Await.value(handed);
-      return handed;
+    CompletableFuture<Thread> ran = new CompletableFuture<>();
+    executor.ask(() -> {
+      Runnable handsOver = () -> executor.execute(() -> ran.complete(Thread.currentThread()));
+      new Thread(handsOver, "other").start();
+      return Await.value(ran);
     });
-    assertOnThePool(Await.value(other));
+    assertOnThePool(ran);
   }
 
   private static void assertOnThePool(CompletableFuture<Thread> ran) {
