@@ -133,6 +133,7 @@ class TroubleshootingPageTest {
       Map.entry("revision out of range", BUG),
       Map.entry("out of range: revision", BUG),
       Map.entry("no claim id", BUG),
+      Map.entry("times by one thread", BUG),
       Map.entry("known must not be negative, but is", BUG),
       Map.entry("Cannot connect to a Redis Sentinel", COMPARED),
       Map.entry("Cannot provide redisAddress using sentinel", COMPARED),

@@ -15,13 +15,13 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The locks of one {@code memory:} store. Clients that share a database exclude each other, within one process.
  *
- * <p>Its clock is a ticker's monotonic one, so nothing steps. Each name has one record, and each verb is one atomic change of
- * a record; what a change has to tell others is told after it.
+ * <p>Its clock is a ticker's monotonic one, so nothing steps. Each name is one entry of a concurrent map, and each verb
+ * is one atomic change of an entry; what a change has to tell others is told after it.
  */
 public final class MemoryDatabase {
   /** How long a queued claim lasts without being refreshed. */
@@ -62,41 +62,27 @@ public final class MemoryDatabase {
     return revisions.incrementAndGet();
   }
 
-  /**
-   * Does something to a name's record, atomically; it must be short. The record of a name that is not taken nor waited for
-   * is empty, and is dropped.
-   */
-  void change(LockKey key, Consumer<MemoryRecord> change) {
-    while (!changed(key, change)) {
-      // another change has dropped the record since it was found
-    }
+  /** What is done to a record; returns null to drop it. Runs atomically and must be short. */
+  @FunctionalInterface
+  interface Change {
+    @Nullable
+    MemoryRecord apply(@Nullable MemoryRecord record);
   }
 
-  private boolean changed(LockKey key, Consumer<MemoryRecord> change) {
-    // not compute(): that writes the record into the map each time, and 100,000 references a round keep the collector busy
-    MemoryRecord record = records.computeIfAbsent(key, none -> new MemoryRecord());
-    synchronized (record) {
-      if (record.isDropped()) {
-        return false;
-      }
-      try {
-        change.accept(record);
-      } finally {
-        if (record.dropIfEmpty()) {
-          records.remove(key, record);
-        }
-      }
-      return true;
-    }
+  void change(LockKey key, Change change) {
+    records.compute(key, (k, record) -> change.apply(record));
   }
 
   /** Returns a record's description, if it is taken or waited for. */
   Optional<LockInfo> describe(LockKey key) {
     List<LockInfo> found = new ArrayList<>(1);
     change(key, record -> {
-      record
-          .describe(key.name(), nowNanos(), Instant.ofEpochMilli(ticker.wallMillis()))
-          .ifPresent(found::add);
+      if (record != null) {
+        record
+            .describe(key.name(), nowNanos(), Instant.ofEpochMilli(ticker.wallMillis()))
+            .ifPresent(found::add);
+      }
+      return record;
     });
     return found.stream().findFirst();
   }
@@ -110,11 +96,14 @@ public final class MemoryDatabase {
     Map<ClaimId, LockKey> own = new ConcurrentHashMap<>();
     for (LockKey key : keys()) {
       change(key, record -> {
-        for (Claim claim : record.claims(nowNanos())) {
-          if (claim.id().client().equals(client)) {
-            own.put(claim.id(), key);
+        if (record != null) {
+          for (Claim claim : record.claims(nowNanos())) {
+            if (claim.id().client().equals(client)) {
+              own.put(claim.id(), key);
+            }
           }
         }
+        return record;
       });
     }
     return own;

@@ -40,7 +40,6 @@ final class MemoryRecord {
   private long sinceNanos;
   private long untilNanos;
   private boolean kept;
-  private boolean dropped;
   private @Nullable MemoryStore looker;
   private long lookAtNanos;
   private @Nullable Map<ClaimId, Waiter> waiters;
@@ -183,16 +182,8 @@ final class MemoryRecord {
         && waiters.keySet().stream().anyMatch(id -> !id.client().equals(client));
   }
 
-  /** Drops a record of a name that is not taken nor waited for: says whether it is one. It is not to be changed any more. */
-  boolean dropIfEmpty() {
-    if (holder == null && !kept && waiters == null) {
-      dropped = true;
-    }
-    return dropped;
-  }
-
-  boolean isDropped() {
-    return dropped;
+  boolean isEmpty() {
+    return holder == null && !kept && waiters == null;
   }
 
   List<Claim> claims(long nowNanos) {

@@ -33,7 +33,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -120,7 +119,7 @@ public final class MemoryStore implements LockStore {
   }
 
   /** One attempt, as a change of the record. */
-  private final class Attempt implements Consumer<MemoryRecord> {
+  private final class Attempt implements MemoryDatabase.Change {
     private final Claim claim;
     private final Mode mode;
     private final Instant giveUpAt;
@@ -135,24 +134,25 @@ public final class MemoryStore implements LockStore {
     }
 
     @Override
-    public void accept(MemoryRecord record) {
+    public @Nullable MemoryRecord apply(@Nullable MemoryRecord existing) {
       long now = database.nowNanos();
       if (MemoryDatabase.timeAt(now).isAfter(giveUpAt)) {
         answer = new Answer.Late();
-        return;
+        return existing;
       }
+      MemoryRecord record = existing == null ? new MemoryRecord() : existing;
       boolean free = record.expire(now);
       if (record.isHeldBy(claim)) {
         record.extend(now);
         answer = granted(record);
-        return;
+        return record;
       }
       MemoryRecord.Waiter first = free ? record.firstWaiter(now) : null;
       boolean itsTurn = first == null || first.claim.id().equals(claim.id());
       if (free && (itsTurn || mode == Mode.TRY)) {
         record.grant(claim, database.nextRevision(), now);
         answer = granted(record);
-        return;
+        return record;
       }
       if (mode == Mode.QUEUE) {
         record.enqueue(claim, MemoryStore.this, now);
@@ -164,6 +164,7 @@ public final class MemoryStore implements LockStore {
           mode == Mode.QUEUE,
           Optional.ofNullable(holder).map(Claim::holder),
           Optional.of(Duration.ofNanos(left)));
+      return record;
     }
 
     private Answer granted(MemoryRecord record) {
@@ -186,8 +187,11 @@ public final class MemoryStore implements LockStore {
   private void look(LockKey key) {
     Settling settling = new Settling(key);
     database.change(key, record -> {
+      if (record == null) {
+        return null;
+      }
       record.looked();
-      settling.settle(record, database.nowNanos());
+      return settling.settle(record, database.nowNanos());
     });
     settling.afterwards();
   }
@@ -203,13 +207,15 @@ public final class MemoryStore implements LockStore {
       this.key = key;
     }
 
-    /** Within the change. */
-    void settle(MemoryRecord record, long now) {
+    /** Within the change: returns the record, or null if nothing of it is needed. */
+    @Nullable
+    MemoryRecord settle(MemoryRecord record, long now) {
       if (record.expire(now)) {
         next = record.firstWaiter(now);
         grant = handTo(record, next, now);
       }
       look = record.look(key, now);
+      return record.isEmpty() ? null : record;
     }
 
     /** After the change. */
@@ -240,13 +246,18 @@ public final class MemoryStore implements LockStore {
     Map<ClaimId, Kept> answers = new HashMap<>(claims.size() * 2);
     Moment sent = runtime().ticker().now();
     for (Claim claim : claims) {
-      database.change(
-          claim.name(), record -> answers.put(claim.id(), keepOne(record, claim, sent)));
+      database.change(claim.name(), record -> {
+        answers.put(claim.id(), keepOne(record, claim, sent));
+        return record;
+      });
     }
     return CompletableFuture.completedFuture(answers);
   }
 
-  private Kept keepOne(MemoryRecord record, Claim claim, Moment sent) {
+  private Kept keepOne(@Nullable MemoryRecord record, Claim claim, Moment sent) {
+    if (record == null) {
+      return new Kept.Gone();
+    }
     long now = database.nowNanos();
     boolean free = record.expire(now);
     if (record.isHeldBy(claim)) {
@@ -276,7 +287,7 @@ public final class MemoryStore implements LockStore {
   }
 
   /** One end of a claim, as a change of the record. */
-  private final class End extends Settling implements Consumer<MemoryRecord> {
+  private final class End extends Settling implements MemoryDatabase.Change {
     private final Claim claim;
     private final Duration keepFor;
     private final Instant lastGiveUp;
@@ -292,9 +303,12 @@ public final class MemoryStore implements LockStore {
     }
 
     @Override
-    public void accept(MemoryRecord record) {
+    public @Nullable MemoryRecord apply(@Nullable MemoryRecord record) {
       long now = database.nowNanos();
       isFinal = MemoryDatabase.timeAt(now).isAfter(lastGiveUp);
+      if (record == null) {
+        return null;
+      }
       record.expire(now);
       othersWait = record.othersWait(claim.id().client());
       if (record.isHeldBy(claim)) {
@@ -303,7 +317,7 @@ public final class MemoryStore implements LockStore {
       } else if (record.forget(claim.id())) {
         outcome = Ended.Outcome.WITHDRAWN;
       }
-      settle(record, now);
+      return settle(record, now);
     }
   }
 
@@ -337,12 +351,15 @@ public final class MemoryStore implements LockStore {
     boolean[] evicted = {false};
     Settling settling = new Settling(key);
     database.change(key, record -> {
+      if (record == null) {
+        return null;
+      }
       long now = database.nowNanos();
       if (!record.expire(now) && record.revision() == revision) {
         evicted[0] = true;
         record.evict();
       }
-      settling.settle(record, now);
+      return settling.settle(record, now);
     });
     settling.afterwards();
     return CompletableFuture.completedFuture(evicted[0]);
