@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 @Tag("all")
 class ManyWaitsTest {
   private static final int NAMES = 10_000;
-  private static final int AT_ONCE = 500;
+  private static final int AT_ONCE = 50;
   private static final int KEYS_OF_A_WAIT = 3;
 
   /** Threads that the JVM and the engine's pools may start meanwhile; one for each wait would be far more. */
