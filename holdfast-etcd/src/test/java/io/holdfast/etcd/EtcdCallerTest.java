@@ -32,6 +32,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Function;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -55,51 +56,46 @@ class EtcdCallerTest {
     }
   }
 
-  @Test
-  void requestsOfTheStoresOwnClient_areSentByTheCaller() {
-    Senders senders = new Senders();
-    EtcdClient own = EtcdClient.make(EtcdUnderTest.client().interceptor(senders));
-    try {
-      EtcdCalls calls = new EtcdCalls("test", own, new RecordingStart());
-      assertAnswered(calls);
-      senders.all.clear();
-      assertAnswered(calls);
-      Await.value(calls.txn(List.of(), List.of(), List.of()));
-      long lease = Await.value(calls.grant(60)).getID();
-      Await.value(calls.keepAlive(lease));
-      calls.revoke(lease);
-      assertThat(senders.all).hasSize(5).containsOnly(Thread.currentThread());
-    } finally {
-      own.close();
-    }
+  private final Senders senders = new Senders();
+  private final EtcdClient own = EtcdClient.make(EtcdUnderTest.client().interceptor(senders));
+  private final EtcdCalls calls = new EtcdCalls("test", own, new RecordingStart());
+
+  @AfterEach
+  void close() {
+    own.close();
   }
 
-  private static void assertAnswered(EtcdCalls calls) {
+  @Test
+  void requestsOfTheStoresOwnClient_areSentByTheCaller() {
+    assertAnswered();
+    senders.all.clear();
+    assertAnswered();
+    Await.value(calls.txn(List.of(), List.of(), List.of()));
+    long lease = Await.value(calls.grant(60)).getID();
+    Await.value(calls.keepAlive(lease));
+    calls.revoke(lease);
+    assertThat(senders.all).hasSize(5).containsOnly(Thread.currentThread());
+  }
+
+  private void assertAnswered() {
     assertThat(Await.value(calls.get(KEY, EtcdContext.COUNT))).isNotNull();
   }
 
   /** Without a connection, jetcd resolves names on the thread that asks. */
   @Test
   void requestsOfTheStoresOwnClient_areSentByThePool_untilOneIsAnswered() {
-    Senders senders = new Senders();
-    EtcdClient own = EtcdClient.make(EtcdUnderTest.client().interceptor(senders));
-    try {
-      EtcdCalls calls = new EtcdCalls("test", own, new RecordingStart());
-      assertAnswered(calls);
-      assertSentByThePool(senders);
-      Await.failure(
-          calls.ask(() -> CompletableFuture.failedFuture(new IllegalStateException("no answer"))));
-      senders.all.clear();
-      assertAnswered(calls);
-      assertSentByThePool(senders);
-      assertAnswered(calls);
-      assertThat(senders.all).containsExactly(Thread.currentThread());
-    } finally {
-      own.close();
-    }
+    assertAnswered();
+    assertSentByThePool();
+    Await.failure(
+        calls.ask(() -> CompletableFuture.failedFuture(new IllegalStateException("no answer"))));
+    senders.all.clear();
+    assertAnswered();
+    assertSentByThePool();
+    assertAnswered();
+    assertThat(senders.all).containsExactly(Thread.currentThread());
   }
 
-  private static void assertSentByThePool(Senders senders) {
+  private void assertSentByThePool() {
     assertThat(senders.all)
         .hasSize(1)
         .allSatisfy(sender -> assertThat(sender.getName()).isEqualTo("holdfast-etcd"));
@@ -111,12 +107,12 @@ class EtcdCallerTest {
   void requests_whileANameIsResolved_doNotKeepTheCaller() {
     HangingResolver resolver = new HangingResolver();
     NameResolverRegistry.getDefaultRegistry().register(resolver);
-    EtcdClient own = EtcdClient.make(
+    EtcdClient hanging = EtcdClient.make(
         Client.builder().target(HangingResolver.SCHEME + ":///db").waitForReady(false));
     try {
-      EtcdCalls calls = new EtcdCalls("test", own, new RecordingStart());
-      CompletableFuture<?> read = calls.get(KEY, EtcdContext.COUNT);
-      CompletableFuture<?> renewal = calls.keepAlive(1);
+      EtcdCalls asked = new EtcdCalls("test", hanging, new RecordingStart());
+      CompletableFuture<?> read = asked.get(KEY, EtcdContext.COUNT);
+      CompletableFuture<?> renewal = asked.keepAlive(1);
       assertThat(read).isNotDone();
       assertThat(renewal).isNotDone();
       resolver.goesOn.countDown();
@@ -124,7 +120,7 @@ class EtcdCallerTest {
       assertThat(Await.failure(renewal)).isInstanceOf(StoreException.class);
     } finally {
       resolver.goesOn.countDown();
-      own.close();
+      hanging.close();
       NameResolverRegistry.getDefaultRegistry().deregister(resolver);
     }
   }
@@ -176,10 +172,7 @@ class EtcdCallerTest {
 
   @Test
   void closedClient_isNotAsked() {
-    Senders senders = new Senders();
-    EtcdClient own = EtcdClient.make(EtcdUnderTest.client().interceptor(senders));
     own.close();
-    EtcdCalls calls = new EtcdCalls("test", own, new RecordingStart());
     assertThat(Await.failure(calls.get(KEY, EtcdContext.COUNT)))
         .isInstanceOfSatisfying(
             StoreException.class, told -> assertThat(told.notApplied()).isTrue());
@@ -189,38 +182,26 @@ class EtcdCallerTest {
   /** No thread but the one that reads an answer is woken for what follows upon it. */
   @Test
   void requestsThatFollowAnAnswer_areSentByTheThreadThatReadIt() {
-    Senders senders = new Senders();
-    EtcdClient own = EtcdClient.make(EtcdUnderTest.client().interceptor(senders));
-    try {
-      EtcdCalls calls = new EtcdCalls("test", own, new RecordingStart());
-      assertAnswered(calls);
-      Thread reader;
-      do {
-        senders.all.clear();
-        reader = Await.value(calls.get(KEY, EtcdContext.COUNT).thenCompose(seen -> {
-          Thread thread = Thread.currentThread();
-          return calls.get(KEY, EtcdContext.COUNT).thenApply(next -> thread);
-        }));
-        // the answer may be there before it is waited for
-      } while (reader.equals(Thread.currentThread()));
-      // Netty's, not one of the pool that gRPC hands answers to
-      assertThat(reader.getName()).contains("-worker-");
-      assertThat(senders.all).containsExactly(Thread.currentThread(), reader);
-    } finally {
-      own.close();
-    }
+    assertAnswered();
+    Thread reader;
+    do {
+      senders.all.clear();
+      reader = Await.value(calls.get(KEY, EtcdContext.COUNT).thenCompose(seen -> {
+        Thread thread = Thread.currentThread();
+        return calls.get(KEY, EtcdContext.COUNT).thenApply(next -> thread);
+      }));
+      // the answer may be there before it is waited for
+    } while (reader.equals(Thread.currentThread()));
+    // Netty's, not one of the pool that gRPC hands answers to
+    assertThat(reader.getName()).contains("-worker-");
+    assertThat(senders.all).containsExactly(Thread.currentThread(), reader);
   }
 
   /** The application answers a call of its own: when that is cancelled, the lock's requests are not. */
   @Test
   void requests_ofAThreadWhoseCallIsCancelled_areAnswered() {
-    EtcdClient own = EtcdClient.make(EtcdUnderTest.client());
-    try {
-      assertAnsweredWhenTheCallersCallIsCancelled(own);
-      assertAnsweredWhenTheCallersCallIsCancelled(EtcdClient.given(own.client));
-    } finally {
-      own.close();
-    }
+    assertAnsweredWhenTheCallersCallIsCancelled(own);
+    assertAnsweredWhenTheCallersCallIsCancelled(EtcdClient.given(own.client));
   }
 
   private static void assertAnsweredWhenTheCallersCallIsCancelled(EtcdClient client) {
