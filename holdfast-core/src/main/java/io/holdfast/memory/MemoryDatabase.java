@@ -9,26 +9,34 @@ import io.holdfast.spi.LockKey;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The locks of one {@code memory:} store. Clients that share a database exclude each other, within one process.
  *
- * <p>Its clock is a ticker's monotonic one, so nothing steps. Each name is one entry of a concurrent map, and each verb
- * is one atomic change of an entry; what a change has to tell others is told after it.
+ * <p>Its clock is a ticker's monotonic one, so nothing steps. Each name is one entry of a map, and each verb is one atomic
+ * change of an entry; what a change has to tell others is told after it.
  */
 public final class MemoryDatabase {
   /** How long a queued claim lasts without being refreshed. */
   static final Duration WAITER_LEASE = Duration.ofSeconds(5);
 
   private final Ticker ticker;
+  private static final int LOCKS = 64;
+
   private final Map<LockKey, MemoryRecord> records = new ConcurrentHashMap<>();
+
+  /** A name has one of them. */
+  private final ReentrantLock[] locks = new ReentrantLock[LOCKS];
+
   private final AtomicLong revisions = new AtomicLong();
 
   /** Makes an empty database on this machine's clock. */
@@ -43,6 +51,7 @@ public final class MemoryDatabase {
    */
   public MemoryDatabase(Ticker ticker) {
     this.ticker = Objects.requireNonNull(ticker, "ticker");
+    Arrays.setAll(locks, i -> new ReentrantLock());
   }
 
   long nowNanos() {
@@ -62,15 +71,40 @@ public final class MemoryDatabase {
     return revisions.incrementAndGet();
   }
 
-  /** What is done to a record; returns null to drop it. Runs atomically and must be short. */
+  /**
+   * What is done to a record: returns the same, a new one if there was none, or null to drop it. Runs atomically, must be
+   * short, and changes no other record.
+   */
   @FunctionalInterface
   interface Change {
     @Nullable
     MemoryRecord apply(@Nullable MemoryRecord record);
   }
 
+  /**
+   * Changes a name's record. The map is written only where a record comes or goes: {@code compute} writes a reference into
+   * the entry each time, and with many kept locks the garbage collector looks at all those entries again.
+   */
   void change(LockKey key, Change change) {
-    records.compute(key, (k, record) -> change.apply(record));
+    ReentrantLock lock = lockOf(key);
+    assert !lock.isHeldByCurrentThread() : "a change within a change";
+    lock.lock();
+    try {
+      MemoryRecord before = records.get(key);
+      MemoryRecord after = change.apply(before);
+      if (after == null) {
+        records.remove(key);
+      } else if (before == null) {
+        records.put(key, after);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private ReentrantLock lockOf(LockKey key) {
+    int hash = key.hashCode();
+    return locks[(hash ^ hash >>> Short.SIZE) & LOCKS - 1];
   }
 
   /** Returns a record's description, if it is taken or waited for. */

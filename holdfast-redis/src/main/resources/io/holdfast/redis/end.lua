@@ -10,12 +10,32 @@
 local isFinal = now > tonumber(ARGV[3]) and 1 or 0
 local packed = redis.call('HGET', KEYS[1], 'l')
 
--- Nearly always the claim holds the lock, nobody waits, and nothing is kept.
+-- Nearly always the claim holds the lock, nothing is kept, and no claim waits, or the first that does is alive. If the
+-- key lives long enough, this does what the rest would do, for two thirds of what that costs.
 if packed and #packed >= HEAD_SIZE and ARGV[2] == '0' then
   local format, queued, rev, till, since, gone, at = struct.unpack(HEAD, packed)
-  if format == FORMAT and queued == 0 and till > now and string.sub(packed, at) == ARGV[1] then
-    redis.call('HSET', KEYS[1], 'l', struct.pack(HEAD, FORMAT, 0, rev, 0, since, gone))
-    return struct.pack('<c1i8BB', 'R', now, isFinal, 0)
+  if format == FORMAT and till > now and string.sub(packed, at) == ARGV[1] then
+    if queued == 0 then
+      redis.call('HSET', KEYS[1], 'l', struct.pack(HEAD, FORMAT, 0, rev, 0, since, gone))
+      return struct.pack('<c1i8BB', 'R', now, isFinal, 0)
+    end
+    local waiting = redis.call('ZRANGE', KEYS[2], 0, 1)
+    local entry = waiting[1] and redis.call('HGET', KEYS[3], waiting[1])
+    local alive, lease, holder = string.match(entry or '', '^(%d+) (%d+) (.*)$')
+    -- The tag of a channel, at a holder's end, is told of in another way.
+    if alive and tonumber(alive) > now and string.sub(holder, -1) ~= '}' then
+      rev, till = math.max(rev + 1, now), now + lease
+      if rev < LIMIT and rev + ARGV[4] <= gone and till <= gone then
+        local claim, others = waiting[1], waiting[2] and 1 or 0
+        redis.call('HDEL', KEYS[3], claim)
+        redis.call('ZREM', KEYS[2], claim)
+        packed = struct.pack(HEAD, FORMAT, others, rev, till, now, gone) .. claim
+        redis.call('HSET', KEYS[1], 'l', packed, 'h', holder)
+        local message = claim .. string.format(' %.0f ', rev) .. lease .. ' ' .. others
+        redis.call('PUBLISH', ARGV[5] .. string.match(claim, '^(.*)%-'), message)
+        return struct.pack('<c1i8BB', 'R', now, isFinal, others)
+      end
+    end
   end
 end
 

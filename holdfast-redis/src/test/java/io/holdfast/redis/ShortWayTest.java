@@ -4,10 +4,16 @@ package io.holdfast.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.sync.RedisCommands;
+import io.lettuce.core.pubsub.RedisPubSubAdapter;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -42,27 +48,77 @@ class ShortWayTest {
   private static final String PLANT = """
       local clock = redis.call('TIME')
       local now = clock[1] * 1000000 + clock[2]
+      local soon = string.format('%.0f', now + 60000000)
       redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
       if ARGV[1] == 'nothing' then
         return 1
       end
-      local format, rev, till, claim = 2, now, 0, ''
-      if ARGV[1] == 'ahead' then
+      local format, queued, rev, till, claim = 2, 0, now, 0, ''
+      local life = string.find(ARGV[1], 'shortly') and 60000000 or 864000000000
+      if string.find(ARGV[1], 'ahead') then
         rev = now + 3600000000
-      elseif ARGV[1] == 'last' then
+      elseif string.find(ARGV[1], 'last') then
         rev = 9007199254740991
-      else
+      end
+      if string.find(ARGV[1], 'newer') then
         format = 3
       end
-      if ARGV[1] == 'newer, held' then
+      if string.find(ARGV[1], 'held') then
         till, claim = now + 60000000, 'aa-1'
       end
-      local head = struct.pack('<BBi8i8i8i8', format, 0, rev, till, now, rev + 864000000000)
-      return redis.call('HSET', KEYS[1], 'l', head .. claim, 'h', 'planted')
+      if string.find(ARGV[1], 'queue') then
+        queued = 1
+      end
+      local firstTill, firstLease, firstHolder = soon, '60000000', 'holder of aa-0'
+      if string.find(ARGV[1], 'dead') then
+        firstTill = '1'
+      elseif string.find(ARGV[1], 'tagged') then
+        firstHolder = 'a\\nb\\nc\\nd\\ne\\n{12}'
+      elseif string.find(ARGV[1], 'for long') then
+        firstLease = '1728000000000'
+      end
+      if string.find(ARGV[1], 'waits') then
+        redis.call('ZADD', KEYS[2], '1', 'aa-0')
+        redis.call('HSET', KEYS[3], 'aa-0', firstTill .. ' ' .. firstLease .. ' ' .. firstHolder)
+      end
+      if string.find(ARGV[1], 'unreadable') then
+        redis.call('HSET', KEYS[3], 'aa-0', '?')
+      end
+      if string.find(ARGV[1], 'both') then
+        redis.call('ZADD', KEYS[2], '2', 'aa-2')
+        redis.call('HSET', KEYS[3], 'aa-2', soon .. ' 30000000 holder of aa-2')
+      end
+      local head = struct.pack('<BBi8i8i8i8', format, queued, rev, till, now, rev + life)
+      redis.call('HSET', KEYS[1], 'l', head .. claim, 'h', 'planted')
+      return redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', math.floor((rev + life) / 1000) + 1))
       """;
 
   private static final List<String> PLANTED = List.of(
-      "nothing", "nothing", "nothing", "nothing", "ahead", "ahead", "last", "newer", "newer, held");
+      "nothing",
+      "nothing",
+      "nothing",
+      "nothing",
+      "ahead",
+      "ahead",
+      "last",
+      "newer",
+      "newer, held",
+      "held, queue, waits",
+      "held, queue, waits, both",
+      "held, queue, waits, both, shortly",
+      "held, queue, waits, dead",
+      "held, queue, waits, dead, both",
+      "held, queue, waits, tagged",
+      "held, queue, waits, for long",
+      "held, queue, waits, unreadable",
+      "held, queue, waits, ahead",
+      "held, queue, waits, last");
+
+  /** The revision as messages have it. */
+  private static final String REVISION = """
+      local packed = redis.call('HGET', KEYS[1], 'l')
+      return packed and string.format('%.0f', (select(3, struct.unpack('<BBi8', packed))))
+      """;
 
   /** What is stored, with times only as near as two requests for the same are to each other. */
   private static final String STORED = """
@@ -72,7 +128,9 @@ class ShortWayTest {
       end
       local clock = redis.call('TIME')
       local now = clock[1] * 1000000 + clock[2]
-      local life = redis.call('PTTL', KEYS[1]) * 1000
+      local goes = redis.call('PEXPIRETIME', KEYS[1]) * 1000
+      local waiters = redis.call('HKEYS', KEYS[3])
+      table.sort(waiters)
       local format, queued, rev, till, since, gone, at = struct.unpack('<BBi8i8i8i8', packed)
       local claim = string.sub(packed, at)
       if gone < till or gone < rev + tonumber(ARGV[1]) then
@@ -80,23 +138,61 @@ class ShortWayTest {
       end
       return table.concat({format, queued, till > now and math.ceil((till - now) / 10000000) or 'free', claim,
         rev == since and 'in time' or rev > now and 'ahead' or 'behind', now - since < 60000000 and 'lately' or 'before',
-        math.abs(now + life - gone) < 1000000 and 'lives' or 'goes', claim == '' and 'nobody' or redis.call('HGET', KEYS[1], 'h'),
-        redis.call('ZCARD', KEYS[2]), redis.call('HLEN', KEYS[3])}, ' ')
+        math.abs(goes - gone) < 1000000 and 'lives' or 'goes', claim == '' and 'nobody' or redis.call('HGET', KEYS[1], 'h'),
+        'queue', table.concat(redis.call('ZRANGE', KEYS[2], 0, -1), ','), 'waiters', table.concat(waiters, ',')}, ' ')
       """;
 
   private final Random random = new Random(20261121);
   private int shortlyKept;
+  private int told;
 
   @Test
   void shortWay_doesWhatTheLongOneDoes() {
-    try (RedisServer server = RedisServer.forgetful()) {
-      int granted = server.call(this::compare);
+    try (RedisServer server = RedisServer.forgetful();
+        StatefulRedisPubSubConnection<String, String> messages =
+            Direct.asking().connectPubSub(RedisURI.create(server.uri()))) {
+      Told one = new Told(messages, "one:");
+      Told other = new Told(messages, "other:");
+      messages.sync().psubscribe("*:aa");
+      int granted = server.call(redis -> compare(redis, one, other));
       assertThat(granted).as("grants").isGreaterThan(REQUESTS / 10);
       assertThat(shortlyKept).as("renewals by the short way").isGreaterThan(REQUESTS / 100);
+      assertThat(told).as("waiters that were told").isGreaterThan(REQUESTS / 100);
     }
   }
 
-  private int compare(RedisCommands<String, String> redis) {
+  /** What waiters are told on the channels of one side, without the revision, which is the record's. */
+  private static final class Told extends RedisPubSubAdapter<String, String> {
+    final String prefix;
+    private final StatefulRedisPubSubConnection<String, String> connection;
+    private final Queue<String> messages = new ConcurrentLinkedQueue<>();
+
+    Told(StatefulRedisPubSubConnection<String, String> connection, String prefix) {
+      this.prefix = prefix;
+      this.connection = connection;
+      connection.addListener(this);
+    }
+
+    @Override
+    public void message(String pattern, String channel, String message) {
+      if (channel.startsWith(prefix)) {
+        messages.add(message);
+      }
+    }
+
+    List<String> since(RedisCommands<String, String> redis, String[] keys) {
+      // its answer comes behind all that was published before
+      connection.sync().ping();
+      List<String> told = new ArrayList<>();
+      for (String message; (message = messages.poll()) != null; ) {
+        String revision = redis.eval(REVISION, ScriptOutputType.VALUE, keys);
+        told.add(message.replace(" " + revision + " ", " the record's "));
+      }
+      return told;
+    }
+  }
+
+  private int compare(RedisCommands<String, String> redis, Told toldOne, Told toldOther) {
     String[] one = keys("one");
     String[] other = keys("other");
     int granted = 0;
@@ -108,16 +204,24 @@ class ShortWayTest {
       }
       if (random.nextInt(3) == 0) {
         compareRenewals(redis, one, other);
+        toldOne.since(redis, one);
+        toldOther.since(redis, other);
         continue;
       }
       boolean attempts = random.nextBoolean();
       RedisScript script = attempts ? RedisScript.ATTEMPT : RedisScript.END;
       assertThat(script.text()).containsOnlyOnce(SHORT);
       String[] arguments = attempts ? attempt() : end();
-      String as = said(redis, script.text(), one, arguments);
-      String cut = said(redis, script.text().replace(SHORT, CUT), other, arguments);
+      String as = said(redis, script.text(), one, on(toldOne, arguments));
+      String cut = said(redis, script.text().replace(SHORT, CUT), other, on(toldOther, arguments));
       assertThat(as).as("request %d, %s", i, String.join(" ", arguments)).isEqualTo(cut);
-      String retention = as.startsWith("G") ? arguments[6] : "0";
+      List<String> messages = toldOne.since(redis, one);
+      assertThat(messages)
+          .as("told by request %d, %s", i, String.join(" ", arguments))
+          .isEqualTo(toldOther.since(redis, other));
+      told += messages.size();
+      boolean grants = as.startsWith("G") || !messages.isEmpty();
+      String retention = !grants ? "0" : attempts ? arguments[6] : RETENTION;
       assertThat(stored(redis, one, retention))
           .as("after request %d, %s", i, String.join(" ", arguments))
           .isEqualTo(stored(redis, other, retention))
@@ -125,6 +229,13 @@ class ShortWayTest {
       granted += as.startsWith("G") ? 1 : 0;
     }
     return granted;
+  }
+
+  /** Puts the channels of a side in the place of the last argument. */
+  private static String[] on(Told side, String[] arguments) {
+    String[] mine = arguments.clone();
+    mine[mine.length - 1] = side.prefix;
+    return mine;
   }
 
   private void compareRenewals(RedisCommands<String, String> redis, String[] one, String[] other) {
