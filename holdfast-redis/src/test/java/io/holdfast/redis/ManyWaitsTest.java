@@ -4,15 +4,18 @@ package io.holdfast.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Hold;
+import io.holdfast.HoldLostException;
 import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
 import io.holdfast.testkit.Await;
+import io.holdfast.testkit.log.MayWarn;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -31,6 +34,7 @@ class ManyWaitsTest {
 
   /** Everybody is granted, over the connections and the subscription that one wait needs, on hardly more threads. */
   @Test
+  @MayWarn("hold lost: LEASE_ENDED")
   void tenThousandWaits_areAllGranted() {
     ExecutorService threads = Executors.newFixedThreadPool(4);
     try (RedisServer server = RedisServer.forgetful();
@@ -50,20 +54,30 @@ class ManyWaitsTest {
       assertThat(waits).noneMatch(CompletableFuture::isDone);
       // a lock that is handed over has a waiter's short lease at first: it is released as soon as it is there
       List<CompletableFuture<Boolean>> released = new ArrayList<>();
-      waits.forEach(each -> released.add(each.thenApplyAsync(Hold::release, threads)));
+      waits.forEach(each -> released.add(each.handleAsync(ManyWaitsTest::release, threads)));
       // some at a time, so that none waits for its release behind thousands of others until that lease is over
       for (int from = 0; from < NAMES; from += AT_ONCE) {
         holds
             .subList(from, from + AT_ONCE)
             .forEach(each -> assertThat(each.release()).isTrue());
-        released
-            .subList(from, from + AT_ONCE)
-            .forEach(each -> assertThat(Await.value(each)).isTrue());
+        released.subList(from, from + AT_ONCE).forEach(Await::value);
       }
+      assertThat(released.stream().filter(each -> !Await.value(each)))
+          .as("granted, and over before they were released")
+          .hasSizeLessThan(NAMES / 10);
       assertThat(connections(server)).isEqualTo(connections);
     } finally {
       threads.shutdownNow();
     }
+  }
+
+  /** Releases what was granted; says whether it was held until then, which it is not after a pause of the machine. */
+  private static boolean release(@Nullable Hold hold, @Nullable Throwable failure) {
+    if (hold == null) {
+      assertThat(failure).isInstanceOf(HoldLostException.class);
+      return false;
+    }
+    return hold.release();
   }
 
   /** With a time for each of 20,000 releases that a machine which stands still does not use up. */
