@@ -29,7 +29,7 @@ import java.util.concurrent.atomic.AtomicLong;
 final class BareStatements implements Peer {
   private static final Duration LEASE = Duration.ofSeconds(30);
 
-  /** Not longer: for a request that may take more than 5 s, no caller is lent the connection, and a worker is woken. */
+  /** At most 5 s: for a longer request time-out the store lends the caller no connection, and wakes a worker. */
   private static final Duration REQUEST = Duration.ofSeconds(5);
 
   private static final String CLIENT = "0123456789abcdef0123456789abcdef";

@@ -5,12 +5,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.AbstractQueuedLongSynchronizer;
 
 /**
- * A lock that its owner can take again, like {@link java.util.concurrent.locks.ReentrantLock}, but whose owner is a number.
+ * A reentrant lock, like {@link java.util.concurrent.locks.ReentrantLock}, that knows its owner by a number.
  *
- * <p>A {@code ReentrantLock} refers to the thread that owns it. With a hundred thousand names that is a hundred thousand old
- * objects into which each renewal writes references, and a third of what the client spent on them was the collector looking
- * them through. Here a step writes no reference unless a thread has to wait. The price: a thread dump does not say which
- * thread owns the lock.
+ * <p>A {@code ReentrantLock} refers to the thread that owns it. With 100,000 names each renewal writes such references into
+ * old objects, and scanning these took the garbage collector a third of the client's CPU. This lock writes no reference
+ * unless a thread has to wait. The cost: a thread dump does not say which thread owns the lock.
  */
 final class LaneLock extends AbstractQueuedLongSynchronizer {
   private static final long serialVersionUID = 1L;
@@ -24,18 +23,22 @@ final class LaneLock extends AbstractQueuedLongSynchronizer {
 
   private static final AtomicLong NUMBERS = new AtomicLong();
 
-  /** Ours, and never used again: what {@link Thread#getId} returns may be overridden, and the same for two threads. */
+  /** A number of our own, never reused: {@link Thread#getId} may be overridden, and return the same for two threads. */
   private static final ThreadLocal<Long> NUMBER = ThreadLocal.withInitial(NUMBERS::incrementAndGet);
 
-  /** Takes the lock; waits for it, through interrupts. */
+  /**
+   * Takes the lock. An interrupt does not end the wait, and stays set.
+   *
+   * @throws IllegalStateException if this thread has taken it 255 times already
+   */
   void lock() {
     acquire(1);
   }
 
   /**
-   * Gives back what was taken once.
+   * Releases the lock once.
    *
-   * @throws IllegalMonitorStateException if another thread has the lock, or none
+   * @throws IllegalMonitorStateException if this thread does not hold the lock
    */
   void unlock() {
     release(1);

@@ -34,7 +34,7 @@ public final class MemoryDatabase {
 
   private final Map<LockKey, MemoryRecord> records = new ConcurrentHashMap<>();
 
-  /** A name has one of them. */
+  /** A name's hash selects its lock. */
   private final ReentrantLock[] locks = new ReentrantLock[LOCKS];
 
   private final AtomicLong revisions = new AtomicLong();
@@ -82,8 +82,8 @@ public final class MemoryDatabase {
   }
 
   /**
-   * Changes a name's record. The map is written only where a record comes or goes: {@code compute} writes a reference into
-   * the entry each time, and with many kept locks the garbage collector looks at all those entries again.
+   * Changes a name's record. Writes the map only if a record is added or removed: {@code compute} would write a reference into
+   * the entry each time, and with many locks that are renewed the garbage collector would scan all those entries again.
    */
   void change(LockKey key, Change change) {
     ReentrantLock lock = lockOf(key);

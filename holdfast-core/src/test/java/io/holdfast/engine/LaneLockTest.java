@@ -21,7 +21,7 @@ class LaneLockTest {
 
   private final LaneLock lock = new LaneLock();
 
-  /** Written with the lock only. */
+  /** Guarded by {@link #lock}. */
   private long count;
 
   @Test
@@ -86,10 +86,10 @@ class LaneLockTest {
   }
 
   @Test
-  void lock_byThreadsThatSayTheSameNumber_excludes() throws Exception {
+  void lock_byThreadsWithTheSameId_excludes() throws Exception {
     CountDownLatch taken = new CountDownLatch(1);
     CountDownLatch done = new CountDownLatch(1);
-    Thread owner = new SameNumber(() -> {
+    Thread owner = new SameId(() -> {
       lock.lock();
       taken.countDown();
       awaitQuietly(done);
@@ -97,7 +97,7 @@ class LaneLockTest {
     });
     owner.start();
     taken.await();
-    Thread other = new SameNumber(lock::lock);
+    Thread other = new SameId(lock::lock);
     other.start();
     awaitWaiting();
     done.countDown();
@@ -105,10 +105,10 @@ class LaneLockTest {
     other.join();
   }
 
-  /** As any thread may below Java 19. */
-  private static final class SameNumber extends Thread {
-    SameNumber(Runnable task) {
-      super(task, "same number");
+  /** Overrides its id, as any subclass of Thread may. */
+  private static final class SameId extends Thread {
+    SameId(Runnable task) {
+      super(task, "same id");
     }
 
     @Override

@@ -17,7 +17,7 @@ class MemoryDatabaseTest {
 
   private final MemoryDatabase database = new MemoryDatabase();
 
-  /** A change waits for another one, which drops the record: it finds none. */
+  /** The second change waits until the first one has removed the record, and finds none. */
   @Test
   void change_duringAnother_waitsForItsEnd() throws Exception {
     database.change(JOB, record -> new MemoryRecord());

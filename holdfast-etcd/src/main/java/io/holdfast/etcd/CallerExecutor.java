@@ -10,14 +10,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * Lets the thread that asks for something send the request. jetcd hands each request to an executor, so that a thread that
- * waits for the answer has to be woken twice, and another one in between.
+ * Runs what jetcd hands over on the calling thread. On a pool, a request would wake one thread to be sent, before its answer
+ * wakes the caller.
  *
- * <p>What is handed over while a thread {@linkplain #ask asks} runs on that thread, and puts the request into the connection's
- * queue. All else, as what jetcd repeats after a pause, runs on threads of the pool.
+ * <p>A task that is handed over during {@link #ask} runs on that thread, and puts the request into the connection's queue.
+ * Any other task, such as a request that jetcd repeats after a pause, runs on the pool.
  *
- * <p>Nothing is refused after {@link #shutdown()}: jetcd would not tell that it could not repeat a request. It does so on the
- * thread that hands it over, and its closed client fails at once.
+ * <p>No task is rejected after {@link #shutdown()}: jetcd would not report that it could not repeat a request. The task runs
+ * on the thread that hands it over, and jetcd's closed client fails at once.
  */
 final class CallerExecutor extends AbstractExecutorService {
   private static final long IDLE_SECONDS = 10;
@@ -31,10 +31,15 @@ final class CallerExecutor extends AbstractExecutorService {
       task -> new DaemonThread(task, "holdfast-etcd"),
       (task, closed) -> task.run());
 
-  /** Set while this thread asks. */
+  /** True during {@link #ask} on this thread. */
   private final ThreadLocal<Boolean> asking = new ThreadLocal<>();
 
-  /** Asks: what the question hands over, this thread runs. */
+  /**
+   * Sends a request. Tasks that it hands over run on the calling thread.
+   *
+   * @return what the question returns
+   * @throws RuntimeException if the question throws it
+   */
   <T> T ask(Supplier<T> question) {
     asking.set(true);
     try {

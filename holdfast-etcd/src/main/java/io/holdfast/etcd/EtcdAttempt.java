@@ -139,7 +139,7 @@ final class EtcdAttempt {
                 new Cmp(epoch, Cmp.Op.EQUAL, CmpTarget.version(version)),
                 new Cmp(claim.key, Cmp.Op.EQUAL, CmpTarget.createRevision(0))),
             then,
-            // it is rarely refused: what that means is read when it was, not carried along each time
+            // a refusal is rare: its reason is read afterwards, not in each attempt
             List.of())
         .whenComplete((done, failure) -> {
           if (failure == null
@@ -165,7 +165,7 @@ final class EtcdAttempt {
   /** There was no space for the key: it was put all the same, or was not and will not be. */
   private CompletableFuture<Answer> full(EtcdLease.Term term, Throwable failure) {
     CompletableFuture<GetResponse> read = context.calls.get(claim.key, GetOption.DEFAULT);
-    return whetherItIsThere(read).thenCompose(seen -> {
+    return maybePutIfUnread(read).thenCompose(seen -> {
       if (seen.getKvs().isEmpty()) {
         return CompletableFuture.failedFuture(EtcdErrors.withoutChange(failure));
       }
@@ -181,11 +181,11 @@ final class EtcdAttempt {
     Op own = Op.get(claim.key, GetOption.DEFAULT);
     CompletableFuture<TxnResponse> read =
         context.calls.txn(List.of(), List.of(epoch, own), List.of());
-    return whetherItIsThere(read).thenCompose(seen -> refused(term, seen));
+    return maybePutIfUnread(read).thenCompose(seen -> refused(term, seen));
   }
 
-  /** The key was perhaps put: if it is not read whether it is there, that stays unknown. */
-  private static <T> CompletableFuture<T> whetherItIsThere(CompletableFuture<T> read) {
+  /** Says of a failed read that the key may have been put. */
+  private static <T> CompletableFuture<T> maybePutIfUnread(CompletableFuture<T> read) {
     return read.exceptionallyCompose(
         unread -> CompletableFuture.failedFuture(EtcdErrors.afterChange(unread)));
   }
@@ -198,7 +198,7 @@ final class EtcdAttempt {
       return enter();
     }
     if (EtcdValue.read(claim.key, own.get(0).getValue()).kind() == EtcdValue.Kind.KEPT) {
-      // the claim has ended since, and its lock is kept: that key is no place to be moved
+      // the claim has ended meanwhile, and its key is a kept lock: it must not be moved
       return answer(new Answer.Late());
     }
     applied = true;

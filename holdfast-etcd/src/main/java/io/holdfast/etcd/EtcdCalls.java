@@ -45,7 +45,7 @@ final class EtcdCalls {
     return client.client;
   }
 
-  /** Closes the client, if it is the store's own; what is under way fails. */
+  /** Closes the client, if it is the store's own: requests under way, and later ones, then fail. A given client stays open. */
   void close() {
     client.close();
   }
@@ -110,7 +110,7 @@ final class EtcdCalls {
         .withNoPut(true)
         .withRequireLeader(true)
         .build();
-    return EtcdClient.inNoContext(() -> client().getWatchClient().watch(key, option, listener));
+    return EtcdClient.inRootContext(() -> client().getWatchClient().watch(key, option, listener));
   }
 
   /** Asks, and says what a failure means. */

@@ -16,21 +16,21 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * jetcd's client, the store's own or the application's, and on which thread it is asked.
+ * jetcd's client, the store's own or the application's. Decides which thread sends a request.
  *
- * <p>What the store's own client is asked, the asking thread sends, as long as answers come. Before the first one, after a failure
- * and after a long pause, a thread of the client's pool does: there may be no connection then, and jetcd resolves the members'
- * names on the thread that asks, however long that takes.
+ * <p>With the store's own client the calling thread sends, as long as requests are answered. Before the first answer, after
+ * a failure and after a long pause, a thread of the client's pool sends: if there is no connection, jetcd resolves the
+ * members' names on the thread that sends, however long that takes.
  */
 final class EtcdClient {
-  /** Less than the half an hour without a request after which gRPC closes its connections and forgets the members' addresses. */
+  /** Less than the 30 minutes without a request after which gRPC closes its connections and forgets the members' addresses. */
   private static final Duration IN_USE = Duration.ofMinutes(20);
 
   /**
-   * Answers are told by Netty's thread that reads them: what follows in this store and in the engine does not block, and another
-   * thread would have to be woken for it.
+   * Netty's thread that reads an answer completes the request: what follows in this store and in the engine does not block,
+   * and a pool would have to wake another thread.
    */
-  private static final ClientInterceptor TOLD_AT_ONCE = new ClientInterceptor() {
+  private static final ClientInterceptor DIRECT_EXECUTOR = new ClientInterceptor() {
     @Override
     public <A, B> ClientCall<A, B> interceptCall(
         MethodDescriptor<A, B> method, CallOptions options, Channel next) {
@@ -40,7 +40,7 @@ final class EtcdClient {
 
   final Client client;
 
-  /** Of the store's own client alone: the application's has what the application gave it. */
+  /** Null for the application's client, which keeps the executor that the application chose. */
   private final @Nullable CallerExecutor executor;
 
   private final Ticker ticker = Ticker.system();
@@ -53,35 +53,40 @@ final class EtcdClient {
     this.executor = executor;
   }
 
-  /** One that the application made, and closes. */
+  /** Returns a wrapper of the application's client, which {@link #close} leaves open. */
   static EtcdClient given(Client client) {
     return new EtcdClient(client, null);
   }
 
-  /** Makes one. No I/O: it connects with its first request. */
+  /** Makes the store's own client. No I/O: it connects with its first request. */
   static EtcdClient make(ClientBuilder builder) {
     CallerExecutor executor = new CallerExecutor();
-    ClientBuilder own = builder.copy().executorService(executor).interceptor(TOLD_AT_ONCE);
+    ClientBuilder own = builder.copy().executorService(executor).interceptor(DIRECT_EXECUTOR);
     return new EtcdClient(own.build(), executor);
   }
 
-  /** Asks the client; how that ends is to be told by {@link #answered} or {@link #failed}. */
+  /**
+   * Sends a request through the client. The caller has to report its end by {@link #answered} or {@link #failed}.
+   *
+   * @return jetcd's answer or failure
+   * @throws RuntimeException if jetcd refuses the request at once, on the calling thread
+   */
   <T> CompletableFuture<T> ask(Supplier<CompletableFuture<T>> question) {
     CallerExecutor own = executor;
     if (own == null) {
-      return inNoContext(question);
+      return inRootContext(question);
     }
     boolean isInUse = answers && ticker.nanos() - answeredNanos < IN_USE.toNanos();
     return isInUse
-        ? inNoContext(() -> own.ask(question))
+        ? inRootContext(() -> own.ask(question))
         : CompletableFuture.completedFuture(own).thenComposeAsync(pool -> pool.ask(question), own);
   }
 
   /**
-   * Does something in none of gRPC's contexts. The application's on this thread is of a call that the application answers: its
-   * deadline, or its cancellation, would end what is asked for a lock.
+   * Runs a task in gRPC's root context. The calling thread's context may belong to a call that the application serves: its
+   * deadline or cancellation would end a request for a lock.
    */
-  static <T> T inNoContext(Supplier<T> task) {
+  static <T> T inRootContext(Supplier<T> task) {
     Context callers = Context.ROOT.attach();
     try {
       return task.get();
@@ -90,18 +95,18 @@ final class EtcdClient {
     }
   }
 
-  /** A request was answered. */
+  /** Notes that a request was answered: from now on the calling threads send. */
   void answered() {
     answeredNanos = ticker.nanos();
     answers = true;
   }
 
-  /** A request failed, or was refused. */
+  /** Notes that a request failed: the pool sends until one is answered. */
   void failed() {
     answers = false;
   }
 
-  /** Whether the store's own client was closed: it would open another connection, which nothing closes. */
+  /** Returns whether the store's own client is closed. It must not be asked then: it would open a connection that nothing closes. */
   boolean isClosed() {
     return closed;
   }

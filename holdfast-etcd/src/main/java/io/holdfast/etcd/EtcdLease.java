@@ -217,7 +217,7 @@ final class EtcdLease {
   private CompletableFuture<Term> grant(Moment before) {
     Term made = current();
     if (made != null && made.isYoung()) {
-      // by a request that was answered since it was looked for
+      // another request has made a lease since young() looked for one
       return CompletableFuture.completedFuture(made);
     }
     return calls.grant(seconds).thenApply(granted -> begun(new Term(granted.getID(), before)));

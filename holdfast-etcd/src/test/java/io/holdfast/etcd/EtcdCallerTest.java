@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a request does to the thread that asks for it, and that thread to the request. */
+/** Which thread sends a request; requests neither block their caller nor take over its gRPC context. */
 @Tag("stores")
 @Timeout(120)
 class EtcdCallerTest {
@@ -102,7 +102,7 @@ class EtcdCallerTest {
     senders.all.clear();
   }
 
-  /** A name that is not resolved, for as long as a name server that says nothing likes. */
+  /** A name server that does not answer blocks the name's resolution, but not the caller. */
   @Test
   void requests_whileANameIsResolved_doNotKeepTheCaller() {
     HangingResolver resolver = new HangingResolver();
@@ -197,7 +197,7 @@ class EtcdCallerTest {
     assertThat(senders.all).containsExactly(Thread.currentThread(), reader);
   }
 
-  /** The application answers a call of its own: when that is cancelled, the lock's requests are not. */
+  /** The application serves a gRPC call: if that is cancelled, the lock's requests are still answered. */
   @Test
   void requests_ofAThreadWhoseCallIsCancelled_areAnswered() {
     assertAnsweredWhenTheCallersCallIsCancelled(own);
@@ -227,7 +227,7 @@ class EtcdCallerTest {
     }
   }
 
-  /** A connection may take long to come by; when the store is closed, what was asked fails. */
+  /** Connecting may take long, but does not block the caller; if the store is closed meanwhile, the request fails. */
   @Test
   void attempt_onASilentServer_doesNotKeepTheCaller() throws Exception {
     try (WrongServer silent = WrongServer.silent()) {

@@ -324,7 +324,7 @@ class EtcdOrderTest {
     assertThat(operator.keys()).isEmpty();
   }
 
-  /** An attempt is refused since its key is there already, and that is not read: it is not said that nothing is there. */
+  /** An attempt is refused because its key is there already. If reading the reason fails, the attempt may have been applied. */
   @Test
   void refusal_whoseReasonIsNotRead_isNotCalledNotApplied() {
     Claim holder = etcd.claim();
@@ -360,7 +360,7 @@ class EtcdOrderTest {
 
   // kept locks
 
-  /** An attempt is refused since the claim has the lock; when it is read why, the claim has ended and its lock is kept. */
+  /** An attempt is refused because the claim has the lock. Before the reason is read, the claim ends and its lock is kept. */
   @Test
   void refusalThatIsReadAfterTheEnd_leavesAKeptLock() {
     Claim holder = etcd.holder();

@@ -36,11 +36,11 @@ interface JdbcDialect {
   record Done(long revision, boolean othersWait, long nowUs) {}
 
   /**
-   * A hold that was ended.
+   * A hold that was released.
    *
    * @param othersWait whether another client waits
-   * @param nowUs the database's time, after that
-   * @param isToTell whether those that wait can hear of it, and were not told
+   * @param nowUs the database's time, read by the release
+   * @param isToTell whether the caller has to call {@link JdbcDialect#tell} for this release
    */
   record Freed(boolean othersWait, long nowUs, boolean isToTell) {}
 
@@ -136,8 +136,8 @@ interface JdbcDialect {
   void enter(JdbcSession session, Claim claim, long giveUpUs, long leaseUs) throws SQLException;
 
   /**
-   * Tells the clients that listen that a lock may be free, or that another client's word that it waits is gone. Only a release
-   * may have done so itself ({@link Freed#isToTell}). Nothing where no client can listen.
+   * Tells the clients that listen that a lock may be free, or that another client's word that it waits is gone. After a
+   * release call it only if {@link Freed#isToTell}. Does nothing on a database whose clients cannot listen.
    */
   default void tell(JdbcSession session, LockKey name) throws SQLException {
     // waiters look

@@ -149,7 +149,7 @@ final class JdbcLocks {
         });
   }
 
-  /** The lock is free, and its release does not wait for this: clients that do not hear of it look after a while. */
+  /** Tells waiters after the release was answered. If this fails, it is logged, and the waiters poll. */
   private void tell(LockKey name) {
     CompletionStage<Boolean> told = lane.submit(session -> {
       dialect.tell(session, name);

@@ -4,27 +4,27 @@ package io.holdfast.jdbc;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * Names of which something was true when it was last seen, and is likely to be true still. A guess, in a few kilobytes: several
- * names share a place, and the newest one has it. A wrong guess may cost a statement, never more.
+ * Names for which something was true when last seen, and is likely to be true still. A hint, in a few kilobytes: several names
+ * share a slot, which has the newest one. A wrong hint costs at most one statement.
  */
 final class LikelyNames {
-  private static final int PLACES = 4096;
+  private static final int SLOTS = 4096;
 
-  private final AtomicIntegerArray hashes = new AtomicIntegerArray(PLACES);
+  private final AtomicIntegerArray hashes = new AtomicIntegerArray(SLOTS);
 
   void add(String name) {
     int hash = name.hashCode();
-    hashes.setPlain(hash & (PLACES - 1), hash);
+    hashes.setPlain(hash & (SLOTS - 1), hash);
   }
 
   void remove(String name) {
     if (contains(name)) {
-      hashes.setPlain(name.hashCode() & (PLACES - 1), 0);
+      hashes.setPlain(name.hashCode() & (SLOTS - 1), 0);
     }
   }
 
   boolean contains(String name) {
     int hash = name.hashCode();
-    return hashes.getPlain(hash & (PLACES - 1)) == hash;
+    return hashes.getPlain(hash & (SLOTS - 1)) == hash;
   }
 }

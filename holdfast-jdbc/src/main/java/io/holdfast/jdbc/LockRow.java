@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param untilUs until when it is taken
  * @param wantedUs until when somebody is known to wait for it
  * @param wantedBy which client that is
- * @param holder the holder for people, null without a claim: the columns may be those of the claim before
+ * @param holder the holder for people; null without a claim, even if the columns still have the last holder
  */
 record LockRow(
     String name,

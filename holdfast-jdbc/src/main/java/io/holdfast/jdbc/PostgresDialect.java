@@ -60,10 +60,10 @@ final class PostgresDialect extends ServerDialect {
       RETURNING rev / CASE WHEN {now} < ? THEN 1 ELSE 0 END, since_us, wanted_us, wanted_by""".replace("ARRIVED", ARRIVED);
 
   /**
-   * Releases a lock for which other clients are unlikely to wait. This client judges the word that is returned, and the next
-   * grant writes the holder's columns: each expression and each column is work for the server.
+   * Releases a lock for which no other client is known to wait. The client judges the returned word, and the next grant
+   * overwrites the holder's columns: each expression and each column costs the server time.
    */
-  private static final String LET_GO =
+  private static final String PLAIN_RELEASE =
       "UPDATE {lock} SET until_us = 0, claim = NULL WHERE name = ? AND claim = ? AND until_us > {now}"
           + " RETURNING {now}, wanted_us, wanted_by";
 
@@ -98,7 +98,7 @@ final class PostgresDialect extends ServerDialect {
   private static final String ANY = ATTEMPT.replace("IS_FIRST", "true");
   private static final String IN_TURN = ATTEMPT.replace("IS_FIRST", FIRST);
 
-  /** The locks for which another client waited when one was last released, granted or renewed: a release tells it. */
+  /** Locks for which another client waited at the last grant, renewal or release: the next release notifies by itself. */
   private final LikelyNames wanted = new LikelyNames();
 
   private final AtomicBoolean fullQueueSaid = new AtomicBoolean();
@@ -333,7 +333,7 @@ final class PostgresDialect extends ServerDialect {
     return new Attempted.Granted(revision, othersWait);
   }
 
-  /** Reads whether another client's word that it waits is fresh: until when it is, and whose. */
+  /** Returns whether another client's word is valid: column {@code at} says until when, the next one which client's it is. */
   private static boolean othersWait(Claim claim, long nowUs, ResultSet row, int at)
       throws SQLException {
     if (row.getLong(at) <= nowUs) {
@@ -346,7 +346,7 @@ final class PostgresDialect extends ServerDialect {
   @Override
   public @Nullable Freed end(JdbcSession session, Claim claim, long keepForUs) throws SQLException {
     if (keepForUs <= 0 && !wanted.contains(claim.name().name())) {
-      return letGo(session, claim);
+      return releasePlainly(session, claim);
     }
     Freed freed;
     try {
@@ -361,8 +361,8 @@ final class PostgresDialect extends ServerDialect {
     return freed;
   }
 
-  private @Nullable Freed letGo(JdbcSession session, Claim claim) throws SQLException {
-    PreparedStatement update = statement(session, LET_GO + andCommit);
+  private @Nullable Freed releasePlainly(JdbcSession session, Claim claim) throws SQLException {
+    PreparedStatement update = statement(session, PLAIN_RELEASE + andCommit);
     bindName(update, 1, claim.name().name());
     update.setString(2, claim.id().toString());
     try (ResultSet row = update.executeQuery()) {

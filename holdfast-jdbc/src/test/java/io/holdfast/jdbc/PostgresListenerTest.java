@@ -307,7 +307,7 @@ class PostgresListenerTest {
     }
   }
 
-  /** Waiters are told when the lock is free: if that fails, neither the release fails nor what is asked next. */
+  /** If the connection breaks while waiters are told, neither the release nor the next request fails. */
   @Test
   void connectionThatBreaksWhenWaitersAreTold_failsNothing() throws Exception {
     try (SqlServer server = PostgresServer.with();

@@ -453,10 +453,10 @@ class SqlVerbsTest {
     assertThat(a.end(next).othersWait()).isFalse();
   }
 
-  /** A client's own word may come when it has the lock already: it is no other's. */
+  /** A client may leave its own word after it was granted the lock: that is not another client's. */
   @ParameterizedTest
   @EnumSource
-  void ownWord_isNotTold(SqlKind kind) {
+  void othersWait_withAWord_isTrueOnlyForAnotherClients(SqlKind kind) {
     Client a = client(kind);
     for (String word : List.of(a.id, "another")) {
       boolean isOthers = word.equals("another");

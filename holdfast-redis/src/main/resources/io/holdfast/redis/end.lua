@@ -10,8 +10,8 @@
 local isFinal = now > tonumber(ARGV[3]) and 1 or 0
 local packed = redis.call('HGET', KEYS[1], 'l')
 
--- Nearly always the claim holds the lock, nothing is kept, and no claim waits, or the first that does is alive. If the
--- key lives long enough, this does what the rest would do, for two thirds of what that costs.
+-- Nearly always the claim holds the lock, nothing is kept, and either no claim waits or the first waiter is alive. If the
+-- key also lives long enough, this does the same as the rest, at two thirds of its cost.
 if packed and #packed >= HEAD_SIZE and ARGV[2] == '0' then
   local format, queued, rev, till, since, gone, at = struct.unpack(HEAD, packed)
   if format == FORMAT and till > now and string.sub(packed, at) == ARGV[1] then
@@ -22,7 +22,7 @@ if packed and #packed >= HEAD_SIZE and ARGV[2] == '0' then
     local waiting = redis.call('ZRANGE', KEYS[2], 0, 1)
     local entry = waiting[1] and redis.call('HGET', KEYS[3], waiting[1])
     local alive, lease, holder = string.match(entry or '', '^(%d+) (%d+) (.*)$')
-    -- The tag of a channel, at a holder's end, is told of in another way.
+    -- If the holder ends with a sharded channel's tag, the rest of the script tells the waiter.
     if alive and tonumber(alive) > now and string.sub(holder, -1) ~= '}' then
       rev, till = math.max(rev + 1, now), now + lease
       if rev < LIMIT and rev + ARGV[4] <= gone and till <= gone then

@@ -63,7 +63,7 @@ class ManyWaitsTest {
         released.subList(from, from + AT_ONCE).forEach(Await::value);
       }
       assertThat(released.stream().filter(each -> !Await.value(each)))
-          .as("granted, and over before they were released")
+          .as("holds whose lease ended before their release")
           .hasSizeLessThan(NAMES / 10);
       assertThat(connections(server)).isEqualTo(connections);
     } finally {
@@ -71,7 +71,7 @@ class ManyWaitsTest {
     }
   }
 
-  /** Releases what was granted; says whether it was held until then, which it is not after a pause of the machine. */
+  /** Releases a hold; returns whether it was still held, which it may not be after a pause of the machine. */
   private static boolean release(@Nullable Hold hold, @Nullable Throwable failure) {
     if (hold == null) {
       assertThat(failure).isInstanceOf(HoldLostException.class);

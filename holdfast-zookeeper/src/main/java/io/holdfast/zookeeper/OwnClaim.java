@@ -31,7 +31,7 @@ final class OwnClaim extends Turns {
   private long madeNanos;
   private long heardNanos;
 
-  /** When the engine last said that it stays: a number a clock, no new object in an old one at each renewal. */
+  /** When the engine last said that the claim stays, as two numbers: a renewal then makes no object. */
   private long refreshedNanos;
 
   private long refreshedWallMillis;
