@@ -29,9 +29,9 @@ public final class MemoryDatabase {
   /** How long a queued claim lasts without being refreshed. */
   static final Duration WAITER_LEASE = Duration.ofSeconds(5);
 
-  private final Ticker ticker;
   private static final int LOCKS = 64;
 
+  private final Ticker ticker;
   private final Map<LockKey, MemoryRecord> records = new ConcurrentHashMap<>();
 
   /** A name's hash selects its lock. */

@@ -204,8 +204,6 @@ class ShortWayTest {
       }
       if (random.nextInt(3) == 0) {
         compareRenewals(redis, one, other);
-        toldOne.since(redis, one);
-        toldOther.since(redis, other);
         continue;
       }
       boolean attempts = random.nextBoolean();
