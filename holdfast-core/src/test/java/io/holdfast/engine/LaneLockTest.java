@@ -99,7 +99,10 @@ class LaneLockTest {
     taken.await();
     Thread other = new SameId(lock::lock);
     other.start();
-    awaitWaiting();
+    while (!lock.hasQueuedThreads()) {
+      assertThat(other.isAlive()).as("the other thread waits").isTrue();
+      Thread.onSpinWait();
+    }
     done.countDown();
     owner.join();
     other.join();

@@ -375,6 +375,22 @@ class EtcdOrderTest {
     assertThat(isKept(etcd.key(holder))).isTrue();
   }
 
+  /** The same while the answer to that end is lost: for this side the claim still has its key. */
+  @Test
+  void refusalThatIsReadBeforeTheEndIsAnswered_leavesAKeptLock() {
+    Claim holder = etcd.holder();
+    Late<CompletionStage<Answer>> read = etcd.late("Txn", 1, () -> etcd.ask(holder, Mode.QUEUE));
+    calls.lose("Txn", 0);
+    Await.failure(store.end(holder, KEEP_FOR, Instant.MIN));
+    KeyValue kept = etcd.key(holder);
+    assertThat(isKept(kept)).isTrue();
+    read.letGo();
+    assertThat(Await.value(read.asked())).isInstanceOf(Answer.Late.class);
+    assertThat(etcd.key(holder).getModRevision()).isEqualTo(kept.getModRevision());
+    assertThat(etcd.end(holder, KEEP_FOR).outcome()).isEqualTo(Outcome.RELEASED);
+    assertThat(isKept(etcd.key(holder))).isTrue();
+  }
+
   @Test
   void keptLock_whenTheWallClockSteps_isKeptAsLong() {
     Claim holder = etcd.holder();
