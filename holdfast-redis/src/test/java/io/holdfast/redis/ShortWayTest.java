@@ -32,7 +32,7 @@ class ShortWayTest {
   private static final String IS_HELD =
       "local held = struct.unpack('<i8', table.concat(answer), 10)\n"
           + "return {'', held > 0 and 'H 0' or held < 0 and 'H 1' or '0'}";
-  private static final int REQUESTS = 6_000;
+  private static final int REQUESTS = 2_000;
   private static final int MOST = 3;
   private static final String SOON = "4503599627370496";
   private static final String LONG_AGO = "1";
