@@ -86,6 +86,9 @@ final class VerifyCommand implements Callable<Integer> {
   private static final List<String> PASSED_ON =
       List.of("org.sqlite.lib.path", "org.sqlite.lib.name", "java.io.tmpdir");
 
+  /** Where the launcher has put its archive of loaded classes: workers are started again and again. */
+  private static final String ARCHIVE = "holdfast.classes";
+
   private static final String OURS = "holdfast-verify/";
 
   @Mixin
@@ -345,7 +348,13 @@ final class VerifyCommand implements Callable<Integer> {
         command.add("-D" + each + "=" + value);
       }
     }
+    String archive = System.getProperty(ARCHIVE);
+    if (archive != null) {
+      command.add("-XX:SharedArchiveFile=" + archive);
+    }
     command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx128m"));
+    // what the archive does not fit would be told on stdout, where a worker's facts are read
+    command.addAll(List.of("-Xlog:disable", "-Xlog:all=error:stderr"));
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
     return command;
   }

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** {@code holdfast} on a Consul cluster of three. */
-@Tag("stores")
+@Tag("all")
 class ConsulClusterCommandsTest {
   @RegisterExtension
   static final LazyServer<ConsulCluster> CLUSTER = new LazyServer<>(ConsulCluster::new);

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** {@code holdfast} on an etcd cluster of three. */
-@Tag("stores")
+@Tag("all")
 class EtcdClusterCommandsTest {
   @RegisterExtension
   static final LazyServer<EtcdCluster> CLUSTER = new LazyServer<>(EtcdCluster::new);

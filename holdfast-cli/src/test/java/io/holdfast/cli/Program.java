@@ -20,15 +20,26 @@ import java.util.stream.Stream;
 
 /**
  * {@code holdfast} as it is installed: a jar, with an archive of its classes and SQLite's library unpacked, as the
- * launcher makes them. Made once for all tests, which start some two hundred processes.
+ * launcher makes them; above tier "fast" the archive has every store's classes. Made once for all tests, which start hundreds of processes.
  */
 final class Program {
   private static final Pattern NEEDED = Pattern.compile(
       ".*/(holdfast-(consul|core|etcd|jdbc|measure|redis|verify|zookeeper)|picocli|HikariCP|mariadb-java-client|postgresql|sqlite-jdbc|jspecify|lettuce-core|netty-|reactor-core|reactive-streams|redis-authx|slf4j-|jetcd-|grpc-|protobuf-|proto-google-|vertx-|guava-|failureaccess-|failsafe-|perfmark-|jackson-core-|gson-|javax.annotation-api-|curator-|zookeeper-|audience-annotations-|commons-io-|snappy-|metrics-|jaxb-)[^/]*(/target[^/]*(/[^/]*)?/classes)?");
+
+  /** No server is there: most of what a driver ever loads it loads before it is refused. */
+  private static final List<String> SERVERS = List.of(
+      "redis://127.0.0.1:1",
+      "etcd://127.0.0.1:1",
+      "consul://127.0.0.1:1",
+      "zookeeper://127.0.0.1:1",
+      "jdbc:postgresql://127.0.0.1:1/none",
+      "jdbc:mariadb://127.0.0.1:1/none");
+
   private static final Program ONCE = new Program();
 
   private final Path folder;
   private final Path jar;
+  private final Path archive;
   private final List<String> java;
 
   private Program() {
@@ -47,13 +58,24 @@ final class Program {
         java.add("--sun-misc-unsafe-memory-access=allow");
       }
       Path library = folder.resolve("native");
-      start(List.of(), "prepare", library.toString());
+      start(List.of("-jar", jar.toString()), "prepare", library.toString());
       java.add("-Dorg.sqlite.lib.path=" + library);
-      Path archive = folder.resolve("classes.jsa");
-      String store = "sqlite:" + folder.resolve("locks.db");
-      start(List.of("-XX:ArchiveClassesAtExit=" + archive), "run", "--store", store, "l", "true");
+      archive = folder.resolve("classes.jsa");
+      List<String> stores = new ArrayList<>();
+      if (!System.getProperty("holdfast.tier", "fast").equals("fast")) {
+        stores.addAll(SERVERS);
+      }
+      stores.add("sqlite:" + folder.resolve("locks.db"));
+      start(
+          List.of(
+              "-XX:ArchiveClassesAtExit=" + archive,
+              "-cp",
+              jar.toString(),
+              ClassLoads.class.getName()),
+          stores.toArray(String[]::new));
       if (Files.exists(archive)) {
         java.add("-XX:SharedArchiveFile=" + archive);
+        java.add("-Dholdfast.classes=" + archive);
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -63,6 +85,11 @@ final class Program {
   /** The jar; its manifest has the main class, and the rest of the class path. */
   static Path jar() {
     return ONCE.jar;
+  }
+
+  /** Whether there is an archive of classes: not if the class path has folders. */
+  static boolean hasArchive() {
+    return Files.exists(ONCE.archive);
   }
 
   /** The command line that starts it, up to the arguments. */
@@ -77,8 +104,9 @@ final class Program {
     return line;
   }
 
-  private void start(List<String> jvmOptions, String... arguments) throws IOException {
-    List<String> line = lineWith(jvmOptions);
+  private void start(List<String> program, String... arguments) throws IOException {
+    List<String> line = new ArrayList<>(java);
+    line.addAll(program);
     line.addAll(List.of(arguments));
     Path said = folder.resolve("said");
     Process process = new ProcessBuilder(line)
@@ -91,8 +119,7 @@ final class Program {
   }
 
   private Path makeJar() throws IOException {
-    Path classes = Path.of(URI.create(
-        Main.class.getProtectionDomain().getCodeSource().getLocation().toString()));
+    Path classes = whereIs(Main.class);
     Manifest manifest = new Manifest();
     Attributes attributes = manifest.getMainAttributes();
     attributes.put(Attributes.Name.MANIFEST_VERSION, "1.0");
@@ -109,8 +136,17 @@ final class Program {
         Files.copy(file, to);
         to.closeEntry();
       }
+      String loads = ClassLoads.class.getName().replace('.', '/') + ".class";
+      to.putNextEntry(new JarEntry(loads));
+      Files.copy(whereIs(ClassLoads.class).resolve(loads), to);
+      to.closeEntry();
     }
     return made;
+  }
+
+  private static Path whereIs(Class<?> type) {
+    return Path.of(
+        URI.create(type.getProtectionDomain().getCodeSource().getLocation().toString()));
   }
 
   /** The rest of the class path, relative to the jar: an archive does not know other kinds. */

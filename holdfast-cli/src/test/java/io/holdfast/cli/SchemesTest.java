@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * The commands of docs/schemes.md, run as they stand there, on servers of ours in place of the page's: each flawed scheme is
  * caught with what the page says, and where it needs servers or faults of its own for that, Holdfast passes there.
  */
-@Tag("stores")
+@Tag("all")
 class SchemesTest {
   private static final Path PAGE = Path.of("..", "docs", "schemes.md");
   private static final Pattern COMMAND =

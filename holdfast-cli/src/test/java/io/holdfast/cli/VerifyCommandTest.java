@@ -58,6 +58,9 @@ class VerifyCommandTest {
         "facts",
         "--report",
         "page.html");
+    if (Program.hasArchive()) {
+      Await.until("a worker has the archive", () -> hasWorkerWithArchive(job), job::toString);
+    }
     assertThat(job.exitCode()).as(job::toString).isZero();
     assertThat(job.stdout()).contains("PASSED").containsPattern("(?m)^kills +[1-9]");
     assertThat(processes.read("facts").lines())
@@ -67,6 +70,14 @@ class VerifyCommandTest {
     assertThat(processes.read("page.html"))
         .contains("\"outcome\":\"PASSED\"", "\"one holder at a time\"", "holdfast verify --store ")
         .doesNotContainPattern("\"I([1-8]|10|12)\",\"[^\"]*\",0,");
+  }
+
+  private static boolean hasWorkerWithArchive(Job job) {
+    return job.process()
+        .children()
+        .flatMap(each -> each.info().commandLine().stream())
+        .anyMatch(line ->
+            line.contains("-XX:SharedArchiveFile=") && line.contains("io.holdfast.verify.Worker"));
   }
 
   @ParameterizedTest

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** {@code holdfast} on a ZooKeeper ensemble of three. */
-@Tag("stores")
+@Tag("all")
 class ZooKeeperEnsembleCommandsTest {
   @RegisterExtension
   static final LazyServer<ZooKeeperEnsemble> ENSEMBLE =

@@ -56,6 +56,7 @@ public final class LockTakerProcess implements AutoCloseable {
         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
         "-Xshare:auto",
         "-XX:TieredStopAtLevel=1",
+        "-XX:+UseSerialGC",
         "-Xmx64m",
         "-Duser.language=en",
         "-Djava.util.logging.SimpleFormatter.format=%3$s %4$s: %5$s%6$s%n",
