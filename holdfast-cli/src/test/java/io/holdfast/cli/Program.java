@@ -20,7 +20,8 @@ import java.util.stream.Stream;
 
 /**
  * {@code holdfast} as it is installed: a jar, with an archive of its classes and SQLite's library unpacked, as the
- * launcher makes them; above tier "fast" the archive has every store's classes. Made once for all tests, which start hundreds of processes.
+ * launcher makes them; above tier "fast" the archive has every store's classes. Made once for all tests, which start
+ * hundreds of processes.
  */
 final class Program {
   private static final Pattern NEEDED = Pattern.compile(
