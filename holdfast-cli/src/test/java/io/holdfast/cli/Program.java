@@ -133,16 +133,18 @@ final class Program {
         JarOutputStream to = new JarOutputStream(out, manifest);
         Stream<Path> files = Files.walk(classes)) {
       for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
-        to.putNextEntry(new JarEntry(classes.relativize(file).toString()));
-        Files.copy(file, to);
-        to.closeEntry();
+        add(to, classes, classes.relativize(file).toString());
       }
       String loads = ClassLoads.class.getName().replace('.', '/') + ".class";
-      to.putNextEntry(new JarEntry(loads));
-      Files.copy(whereIs(ClassLoads.class).resolve(loads), to);
-      to.closeEntry();
+      add(to, whereIs(ClassLoads.class), loads);
     }
     return made;
+  }
+
+  private static void add(JarOutputStream to, Path classes, String name) throws IOException {
+    to.putNextEntry(new JarEntry(name));
+    Files.copy(classes.resolve(name), to);
+    to.closeEntry();
   }
 
   private static Path whereIs(Class<?> type) {

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -51,7 +52,7 @@ class LaneLockTest {
     lock.lock();
     lock.lock();
     FutureTask<Long> other = start(new FutureTask<>(this::readCount));
-    awaitWaiting();
+    awaitWaiting(other::isDone);
     lock.unlock();
     count = 1;
     assertThat(lock.hasQueuedThreads()).isTrue();
@@ -78,7 +79,7 @@ class LaneLockTest {
     });
     Thread thread = new Thread(other, "interrupted");
     thread.start();
-    awaitWaiting();
+    awaitWaiting(other::isDone);
     thread.interrupt();
     assertThat(other.isDone()).isFalse();
     lock.unlock();
@@ -99,10 +100,7 @@ class LaneLockTest {
     taken.await();
     Thread other = new SameId(lock::lock);
     other.start();
-    while (!lock.hasQueuedThreads()) {
-      assertThat(other.isAlive()).as("the other thread waits").isTrue();
-      Thread.onSpinWait();
-    }
+    awaitWaiting(() -> !other.isAlive());
     done.countDown();
     owner.join();
     other.join();
@@ -148,8 +146,9 @@ class LaneLockTest {
     return task;
   }
 
-  private void awaitWaiting() {
+  private void awaitWaiting(BooleanSupplier hasEnded) {
     while (!lock.hasQueuedThreads()) {
+      assertThat(hasEnded.getAsBoolean()).as("ended without waiting").isFalse();
       Thread.onSpinWait();
     }
   }
