@@ -15,14 +15,11 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * A machine without servers, and one whose servers are of no use: the contract is skipped and nothing fails, unless all
  * stores are required; and the matrix has a row for each store, with the reason.
  */
-@Execution(ExecutionMode.CONCURRENT)
 class MissingServersTest {
   /** What each program says of its version. */
   private static final Map<String, String> VERSIONS = Map.of(
