@@ -73,6 +73,7 @@ class VerifyCommandTest {
   }
 
   private static boolean hasWorkerWithArchive(Job job) {
+    assertThat(job.process().isAlive()).as(job::toString).isTrue();
     return job.process()
         .children()
         .flatMap(each -> each.info().commandLine().stream())
