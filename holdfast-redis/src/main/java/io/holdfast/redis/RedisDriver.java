@@ -124,7 +124,7 @@ final class RedisDriver {
 
   private synchronized @Nullable RedisClient client() {
     if (client == null && !closed) {
-      RedisClient made = RedisClient.create(lent == null ? resources() : lent);
+      RedisClient made = new AsyncRedisClient(lent == null ? resources() : lent);
       made.setOptions(options);
       client = made;
     }
