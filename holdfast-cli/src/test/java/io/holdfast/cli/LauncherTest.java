@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -23,17 +24,27 @@ class LauncherTest {
   @RegisterExtension
   final Processes processes = new Processes();
 
+  /** With it a first use makes an archive of classes, which takes most of its time. */
+  private static final Map<String, String> ARCHIVING =
+      Map.of("JAVA_HOME", System.getProperty("java.home"));
+
   private Path root = Path.of("set before each test");
 
   @BeforeEach
   void makeTree() throws IOException {
     root = processes.file("a tree");
     Tree.make(root);
+    Files.createDirectories(processes.file("without archives/bin"));
+    processes.script("without archives/bin/javac", "exit 1"); // that it is a JDK
+    processes.script(
+        "without archives/bin/java",
+        "case \"$*\" in *-XX:ArchiveClassesAtExit=*) exit 1 ;; esac",
+        "exec '" + System.getProperty("java.home") + "/bin/java' \"$@\"");
   }
 
   @Test
   void launcher_firstUse_buildsOnceAndSaysSo() {
-    Job first = launch(Map.of(), "--version");
+    Job first = launch(ARCHIVING, "--version");
     assertThat(first.exitCode()).as(first::toString).isZero();
     assertThat(first.stdout()).startsWith("holdfast ");
     assertThat(first.stderr()).contains("holdfast: building; this happens on first use");
@@ -41,7 +52,7 @@ class LauncherTest {
         .hasLineCount(1)
         .contains("-Dquick", "-pl holdfast-cli -am package");
 
-    Job second = launch(Map.of(), "--version");
+    Job second = launch(ARCHIVING, "--version");
     assertThat(second.exitCode()).isZero();
     assertThat(second.stderr()).isEmpty();
     assertThat(processes.read("a tree/builds")).hasLineCount(1);
@@ -120,25 +131,25 @@ class LauncherTest {
 
   @Test
   void launcher_jarIsBuiltAgainByMaven_keepsItsArchive() throws IOException {
-    assertThat(launch(Map.of(), "--version").exitCode()).isZero();
+    assertThat(launch(ARCHIVING, "--version").exitCode()).isZero();
     Files.writeString(root.resolve("holdfast-cli/target/holdfast-cli-1.jar"), "of ./mvnw install");
     assertThat(launch(archiveRequired(), "--version").exitCode()).isZero();
   }
 
   @Test
   void launcher_treeThatWasMoved_findsItsJar() throws IOException {
-    assertThat(launch(Map.of(), "--version").exitCode()).isZero();
+    assertThat(launch(ARCHIVING, "--version").exitCode()).isZero();
     Path moved = processes.file("moved tree");
     Files.move(root, moved);
     root = moved;
-    assertThat(launch(Map.of(), "--version").exitCode()).isZero();
+    assertThat(launch(ARCHIVING, "--version").exitCode()).isZero();
     assertThat(launch(archiveRequired(), "--version").exitCode()).isZero();
     assertThat(processes.read("moved tree/builds")).hasLineCount(1);
   }
 
   @Test
   void launcher_treeThatWasCopied_runsWhatIsInTheCopy() throws IOException {
-    assertThat(launch(Map.of(), "--version").exitCode()).isZero();
+    assertThat(launch(ARCHIVING, "--version").exitCode()).isZero();
     Path copy = processes.file("copy");
     Job copying = processes.start(Map.of(), List.of("cp", "-a", root.toString(), copy.toString()));
     assertThat(copying.exitCode()).isZero();
@@ -149,7 +160,7 @@ class LauncherTest {
       }
     }
     root = copy;
-    assertThat(launch(Map.of(), "--version").exitCode()).isZero();
+    assertThat(launch(ARCHIVING, "--version").exitCode()).isZero();
     assertThat(launch(archiveRequired(), "--version").exitCode()).isZero();
     assertThat(processes.read("copy/builds")).hasLineCount(1);
   }
@@ -267,11 +278,13 @@ class LauncherTest {
     try (Stream<Path> archives = Files.list(apps().get(0))) {
       for (Path file : archives.filter(each -> each.toString().endsWith(".jsa")).toList()) {
         if (Files.size(file) > 0) {
-          return Map.of("HOLDFAST_JAVA_OPTIONS", "-Xshare:on");
+          Map<String, String> required = new HashMap<>(ARCHIVING);
+          required.put("HOLDFAST_JAVA_OPTIONS", "-Xshare:on");
+          return required;
         }
       }
     }
-    return Map.of();
+    return ARCHIVING;
   }
 
   private Job launch(Map<String, String> environment, String... arguments) {
@@ -281,7 +294,8 @@ class LauncherTest {
   }
 
   private Map<String, String> environment(Map<String, String> more) {
-    Map<String, String> all = new java.util.HashMap<>(Tree.environment(processes));
+    Map<String, String> all = new HashMap<>(Tree.environment(processes));
+    all.put("JAVA_HOME", processes.file("without archives").toString());
     all.putAll(more);
     return all;
   }

@@ -19,14 +19,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * Waits for a state instead of for a time. A wait that succeeds costs what the state takes; only one that fails costs
  * {@link #PATIENCE}, which is therefore generous, and can be stretched for slow machines with {@code
- * -Dholdfast.patience=3} (a factor). If a store does not answer a look in time, the next look asks again.
+ * -Dholdfast.patience=3} (a factor). A state is looked at every millisecond at first, and every 20 ms in the end. If a
+ * store does not answer a look in time, the next look asks again.
  */
 public final class Await {
   /** How long a state may take to come: 20 s times the system property {@code holdfast.patience}. */
   public static final Duration PATIENCE = Duration.ofMillis(
       (long) (20_000 * Double.parseDouble(System.getProperty("holdfast.patience", "1"))));
 
-  private static final long LOOK_EVERY_NANOS = 1_000_000;
+  private static final long FIRST_PAUSE_NANOS = 1_000_000;
+  private static final long LAST_PAUSE_NANOS = 20_000_000;
+
+  /** A look may be a request: in a wait that lasts looks are fewer, and later by a sixteenth of the wait at most. */
+  private static final int PAUSES = 16;
 
   private Await() {}
 
@@ -34,7 +39,7 @@ public final class Await {
    * Waits until a condition holds. An interrupt does not shorten the wait; the flag is kept.
    *
    * @param what the state, in words that complete "waited in vain until ..."
-   * @param condition looked at about once a millisecond
+   * @param condition looked at again and again
    * @throws AssertionError if it does not hold within {@link #PATIENCE}
    * @throws StoreUnavailableException if the condition fails with it, for any reason other than {@code UNREACHABLE}
    */
@@ -48,7 +53,7 @@ public final class Await {
    *
    * @param what the state, in words that complete "waited in vain until ..."
    * @param patience how long it may take
-   * @param condition looked at about once a millisecond
+   * @param condition looked at again and again
    * @throws AssertionError if it does not hold in that time
    * @throws StoreUnavailableException if the condition fails with it, for any reason other than {@code UNREACHABLE}
    */
@@ -63,7 +68,7 @@ public final class Await {
    * Waits until there is a value.
    *
    * @param what the value, in words that complete "waited in vain for ..."
-   * @param source asked about once a millisecond
+   * @param source asked again and again
    * @param <T> the type of the value
    * @return the first value that is present
    * @throws AssertionError if there is none within {@link #PATIENCE}
@@ -146,11 +151,13 @@ public final class Await {
           }
           unanswered = e;
         }
-        if (Ticker.system().nanos() - begin > patience.toNanos()) {
+        long waited = Ticker.system().nanos() - begin;
+        if (waited > patience.toNanos()) {
           throw new AssertionError(
               "waited " + DurationText.of(patience) + " in vain " + what, unanswered);
         }
-        LockSupport.parkNanos(LOOK_EVERY_NANOS);
+        LockSupport.parkNanos(
+            Math.min(Math.max(waited / PAUSES, FIRST_PAUSE_NANOS), LAST_PAUSE_NANOS));
         interrupted |= Thread.interrupted();
       }
     } finally {

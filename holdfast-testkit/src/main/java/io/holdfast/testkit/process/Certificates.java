@@ -61,6 +61,8 @@ public final class Certificates {
   private void keytool(String alias, String... more) {
     List<String> command = new ArrayList<>(List.of(
         Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+        "-J-XX:TieredStopAtLevel=1",
+        "-J-XX:+UseSerialGC",
         "-genkeypair",
         "-keystore",
         store.toString(),
