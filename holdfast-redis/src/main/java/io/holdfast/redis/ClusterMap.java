@@ -4,6 +4,7 @@ package io.holdfast.redis;
 import io.lettuce.core.cluster.SlotHash;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -15,6 +16,7 @@ final class ClusterMap {
   static final ClusterMap EMPTY = new ClusterMap(new @Nullable Endpoint[SLOTS]);
 
   private final @Nullable Endpoint[] slots;
+  private final Set<Endpoint> owners;
 
   /** Where a node listens. */
   record Endpoint(String host, int port) {
@@ -53,6 +55,16 @@ final class ClusterMap {
 
   private ClusterMap(@Nullable Endpoint[] slots) {
     this.slots = slots;
+    Set<Endpoint> found = new LinkedHashSet<>();
+    Endpoint last = null;
+    for (Endpoint each : slots) {
+      // slots come in ranges: most have the node of the one before
+      if (each != null && !each.equals(last)) {
+        found.add(each);
+        last = each;
+      }
+    }
+    owners = Collections.unmodifiableSet(found);
   }
 
   /**
@@ -88,12 +100,6 @@ final class ClusterMap {
 
   /** Returns all nodes that have slots. */
   Set<Endpoint> owners() {
-    Set<Endpoint> owners = new LinkedHashSet<>();
-    for (Endpoint each : slots) {
-      if (each != null) {
-        owners.add(each);
-      }
-    }
     return owners;
   }
 
