@@ -3,8 +3,8 @@
 # The README's command stays the README's command; these only make its output fit for a log.
 # A failed test does not stop the modules that need its own; the reports have the verdict.
 export MAVEN_ARGS="${MAVEN_ARGS:-} --batch-mode --no-transfer-progress --fail-at-end -Dmaven.test.failure.ignore=true"
-# The collector with the fewest threads, and room for what a compilation leaves, unless the caller has options of its own.
-export MAVEN_OPTS="${MAVEN_OPTS:--XX:+UseSerialGC -Xmn1g}"
+# The collector with the fewest threads, and a young generation that a compilation does not fill again and again, unless the caller has set options.
+export MAVEN_OPTS="${MAVEN_OPTS:--XX:+UseSerialGC -XX:NewRatio=1 -XX:InitialRAMPercentage=10}"
 
 readonly LINES_OF_FAST=300
 # What takes longer hangs.

@@ -21,12 +21,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The launcher {@code ./holdfast} in a source tree of the test's own, where "building" makes a jar of our class path. */
 class LauncherTest {
-  @RegisterExtension
-  final Processes processes = new Processes();
-
-  /** With it a first use makes an archive of classes, which takes most of its time. */
+  /** The JDK of this test: with it a first use makes an archive of classes, which takes most of its time. */
   private static final Map<String, String> ARCHIVING =
       Map.of("JAVA_HOME", System.getProperty("java.home"));
+
+  @RegisterExtension
+  final Processes processes = new Processes();
 
   private Path root = Path.of("set before each test");
 
@@ -35,7 +35,9 @@ class LauncherTest {
     root = processes.file("a tree");
     Tree.make(root);
     Files.createDirectories(processes.file("without archives/bin"));
-    processes.script("without archives/bin/javac", "exit 1"); // that it is a JDK
+    processes.script(
+        "without archives/bin/javac",
+        "exit 1"); // so that the launcher takes the folder for a JDK
     processes.script(
         "without archives/bin/java",
         "case \"$*\" in *-XX:ArchiveClassesAtExit=*) exit 1 ;; esac",
@@ -274,17 +276,12 @@ class LauncherTest {
   }
 
   /** The JVM then does not start without its archive; nothing if our class path is of folders, which have no archive. */
-  private Map<String, String> archiveRequired() throws IOException {
-    try (Stream<Path> archives = Files.list(apps().get(0))) {
-      for (Path file : archives.filter(each -> each.toString().endsWith(".jsa")).toList()) {
-        if (Files.size(file) > 0) {
-          Map<String, String> required = new HashMap<>(ARCHIVING);
-          required.put("HOLDFAST_JAVA_OPTIONS", "-Xshare:on");
-          return required;
-        }
-      }
+  private static Map<String, String> archiveRequired() {
+    Map<String, String> required = new HashMap<>(ARCHIVING);
+    if (Program.hasArchive()) {
+      required.put("HOLDFAST_JAVA_OPTIONS", "-Xshare:on");
     }
-    return ARCHIVING;
+    return required;
   }
 
   private Job launch(Map<String, String> environment, String... arguments) {

@@ -16,9 +16,9 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client of the driver whose connections have the asynchronous commands alone; {@code sync()} is null. The driver makes the
- * synchronous ones, which nothing of ours asks for, with each connection, out of interfaces of 1,500 methods: the first time that
- * takes half a second of a processor, a quarter of a command line's start on Redis.
+ * A client of Lettuce whose connections for commands and for messages have no synchronous commands: their {@code sync()} is
+ * null. Lettuce makes these for each connection, and Holdfast does not use them. The first time takes half a second of a
+ * processor, a quarter of what the command takes to start on Redis.
  */
 final class AsyncRedisClient extends RedisClient {
   AsyncRedisClient(ClientResources resources) {
@@ -28,8 +28,7 @@ final class AsyncRedisClient extends RedisClient {
   @Override
   protected <K, V> StatefulRedisConnectionImpl<K, V> newStatefulRedisConnection(
       RedisChannelWriter writer, PushHandler pushes, RedisCodec<K, V> codec, Duration timeout) {
-    return new StatefulRedisConnectionImpl<>(
-        writer, pushes, codec, timeout, getOptions().getJsonParser()) {
+    return new StatefulRedisConnectionImpl<>(writer, pushes, codec, timeout) {
       @Override
       protected @Nullable RedisCommands<K, V> newRedisSyncCommandsImpl() {
         return null;

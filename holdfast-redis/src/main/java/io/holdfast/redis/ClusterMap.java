@@ -58,7 +58,7 @@ final class ClusterMap {
     Set<Endpoint> found = new LinkedHashSet<>();
     Endpoint last = null;
     for (Endpoint each : slots) {
-      // slots come in ranges: most have the node of the one before
+      // slots come in ranges: most have the same node as the slot before
       if (each != null && !each.equals(last)) {
         found.add(each);
         last = each;

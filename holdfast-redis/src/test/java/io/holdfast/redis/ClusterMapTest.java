@@ -48,4 +48,21 @@ class ClusterMapTest {
     assertThat(read(bytes("?"), 7001L, bytes("id"), more)).hasToString("10.0.0.2:7001");
     assertThat(read(bytes("?"), 7001L, bytes("id"), List.of())).hasToString("10.0.0.1:7001");
   }
+
+  private static List<Object> range(long from, long to, long port) {
+    return List.of(from, to, List.of(bytes("a"), port, bytes("id")));
+  }
+
+  @Test
+  void owners_areTheNodesThatHaveSlots() {
+    assertThat(ClusterMap.EMPTY.owners()).isEmpty();
+    ClusterMap map =
+        ClusterMap.read(List.of(range(0, 9, 1), range(20, 20, 2), range(21, 16_383, 1)), SAID);
+    Endpoint one = new Endpoint("a", 1);
+    Endpoint two = new Endpoint("a", 2);
+    Endpoint three = new Endpoint("a", 3);
+    assertThat(map.owners()).containsExactly(one, two);
+    assertThat(map.with(10, three).owners()).containsExactlyInAnyOrder(one, two, three);
+    assertThat(map.with(20, one).owners()).as("its last slot went").containsExactly(one);
+  }
 }

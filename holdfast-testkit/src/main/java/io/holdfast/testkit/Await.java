@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Waits for a state instead of for a time. A wait that succeeds costs what the state takes; only one that fails costs
  * {@link #PATIENCE}, which is therefore generous, and can be stretched for slow machines with {@code
- * -Dholdfast.patience=3} (a factor). A state is looked at every millisecond at first, and every 20 ms in the end. If a
- * store does not answer a look in time, the next look asks again.
+ * -Dholdfast.patience=3} (a factor). It looks every millisecond at first, and less
+ * and less often, down to every 20 ms. If a store does not answer a look in time, the next look asks again.
  */
 public final class Await {
   /** How long a state may take to come: 20 s times the system property {@code holdfast.patience}. */
@@ -30,8 +30,8 @@ public final class Await {
   private static final long FIRST_PAUSE_NANOS = 1_000_000;
   private static final long LAST_PAUSE_NANOS = 20_000_000;
 
-  /** A look may be a request: in a wait that lasts looks are fewer, and later by a sixteenth of the wait at most. */
-  private static final int PAUSES = 16;
+  /** A look may be a request: a pause is this part of the wait so far, so that looks become fewer as the wait lasts. */
+  private static final int PART_OF_WAIT = 16;
 
   private Await() {}
 
@@ -39,7 +39,7 @@ public final class Await {
    * Waits until a condition holds. An interrupt does not shorten the wait; the flag is kept.
    *
    * @param what the state, in words that complete "waited in vain until ..."
-   * @param condition looked at again and again
+   * @param condition looked at repeatedly, less often as the wait lasts
    * @throws AssertionError if it does not hold within {@link #PATIENCE}
    * @throws StoreUnavailableException if the condition fails with it, for any reason other than {@code UNREACHABLE}
    */
@@ -53,7 +53,7 @@ public final class Await {
    *
    * @param what the state, in words that complete "waited in vain until ..."
    * @param patience how long it may take
-   * @param condition looked at again and again
+   * @param condition looked at repeatedly, less often as the wait lasts
    * @throws AssertionError if it does not hold in that time
    * @throws StoreUnavailableException if the condition fails with it, for any reason other than {@code UNREACHABLE}
    */
@@ -68,7 +68,7 @@ public final class Await {
    * Waits until there is a value.
    *
    * @param what the value, in words that complete "waited in vain for ..."
-   * @param source asked again and again
+   * @param source asked repeatedly, less often as the wait lasts
    * @param <T> the type of the value
    * @return the first value that is present
    * @throws AssertionError if there is none within {@link #PATIENCE}
@@ -157,7 +157,7 @@ public final class Await {
               "waited " + DurationText.of(patience) + " in vain " + what, unanswered);
         }
         LockSupport.parkNanos(
-            Math.min(Math.max(waited / PAUSES, FIRST_PAUSE_NANOS), LAST_PAUSE_NANOS));
+            Math.min(Math.max(waited / PART_OF_WAIT, FIRST_PAUSE_NANOS), LAST_PAUSE_NANOS));
         interrupted |= Thread.interrupted();
       }
     } finally {

@@ -34,10 +34,10 @@ final class Rest {
     Ticker ticker = Ticker.system();
     Rest rest = new Rest(counter, ticker);
     long began = ticker.nanos();
-    // Await's pauses grow, and would count as standstills
+    // not Await: its pauses grow beyond LOOK_NANOS, and would be taken for standstills
     while (!rest.isThere()) {
       if (ticker.nanos() - began > Await.PATIENCE.toNanos()) {
-        throw new AssertionError("the server is asked all the time: " + rest.latest);
+        throw new AssertionError("the server was never at rest: " + rest.latest);
       }
       LockSupport.parkNanos(PAUSE_NANOS);
     }

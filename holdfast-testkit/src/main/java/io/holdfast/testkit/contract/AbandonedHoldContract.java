@@ -144,7 +144,7 @@ abstract class AbandonedHoldContract extends Contract {
     assertFalse(unused.isCancelled());
   }
 
-  /** A collection stops what runs beside this test: one is asked for less often than the condition is looked at. */
+  /** A collection stops all threads of this JVM, those of other tests too: this asks for one less often than it looks. */
   private static void awaitCollected(BooleanSupplier condition) {
     AtomicLong next = new AtomicLong(nanoTime());
     Await.until("the garbage collector found it", () -> {

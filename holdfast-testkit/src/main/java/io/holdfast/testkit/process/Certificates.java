@@ -61,6 +61,7 @@ public final class Certificates {
   private void keytool(String alias, String... more) {
     List<String> command = new ArrayList<>(List.of(
         Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+        // its start is what takes time
         "-J-XX:TieredStopAtLevel=1",
         "-J-XX:+UseSerialGC",
         "-genkeypair",
