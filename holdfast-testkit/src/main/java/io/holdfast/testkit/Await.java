@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Waits for a state instead of for a time. A wait that succeeds costs what the state takes; only one that fails costs
  * {@link #PATIENCE}, which is therefore generous, and can be stretched for slow machines with {@code
- * -Dholdfast.patience=3} (a factor). It looks every millisecond at first, and less
- * and less often, down to every 20 ms. If a store does not answer a look in time, the next look asks again.
+ * -Dholdfast.patience=3} (a factor). It looks every millisecond at first, and less and less
+ * often, down to every 20 ms. If a store does not answer a look in time, the next look asks again.
  */
 public final class Await {
   /** How long a state may take to come: 20 s times the system property {@code holdfast.patience}. */
